@@ -14,8 +14,7 @@ cone after one step, of the XOR of four Gaussians
 that are sure to be hit, which are rarer by orders of magnitude.
 
 Two lemmas do not hold as printed. Neurons that are sure of a cluster of the XOR leave the cone of
-Lemma B.37 as the dimension grows:
-{{ value("xor-dimension", "in_cone", dimension=100) | percent }} of them lie in it at d = 100, and fewer
-at 1000. And the label of the structured parity has a linear part, which the proof of Lemma B.47 takes
+Lemma B.37 as the dimension grows: {{ said("gradient_features/cones-xor-as-printed", holds="nearly all",
+fails="not nearly all") }} lie in it at the largest, by their share. And the label of the structured parity has a linear part, which the proof of Lemma B.47 takes
 for zero, so that with several blocks no neuron of negative threshold finds a block of its own.
 """

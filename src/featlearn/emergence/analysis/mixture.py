@@ -18,7 +18,7 @@ from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, per_replicate, summary
+from featlearn.core.stats import per_replicate, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
 
@@ -93,10 +93,7 @@ def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> T
     heads = {name: words.partition(" (")[0] for name, words in SETTINGS.items()}
     shown = shown.reindex(index=list(QUANTITIES), columns=list(SETTINGS)).fillna("-")
     shown = shown.rename(index=QUANTITIES, columns=heads).rename_axis(columns=None, index="")
-    return Table(
-        result, shown.reset_index(),
-        f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
-    )  # fmt: skip
+    return Table(result, shown.reset_index())
 
 
 class OfTheMixture(Claims):

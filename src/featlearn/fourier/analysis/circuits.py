@@ -94,11 +94,9 @@ def spectra(
     *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one
     frequency, share", fails="not nearly all power of all neurons lies at one frequency, share") }}; before training
     it is {{ value("circuits", "start", cell="{{ cell }}", quantity="peak of all") | percent }}, and of active neurons
-    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }} after it. {{
-    said("fourier/every-frequency-used", holds="Every frequency has a neuron, at least this many", fails="Not every
-    frequency has a neuron, fewest") }} (three to five numbers). Input vectors of all neurons of the heading's task
-    (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share before and after.
-    Dashed: even counts, and white noise.
+    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }} after it. Input vectors of all neurons of
+    the heading's task (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share
+    before and after. Dashed: even counts, and white noise.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     every = neurons[(neurons["cell"] == cell) & (neurons["vector"] <= k)]
@@ -161,8 +159,6 @@ RATE = (
     "A rate of .01, after a pilot on other streams in which at the thesis' .005 a quarter of the "
     "neurons had several frequencies after 3000 steps; band kept."
 )
-
-
 ALL = (
     f"{RATE} A claim for each figure, over all neurons as the thesis has it: one of three numbers and "
     "active neurons, .997 on desk, was withdrawn after networks of the printed sizes had .26 and .29; "

@@ -35,25 +35,19 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
 
     *What to see:* delays in octaves of steps. Random split (above): {{ said("fourier/grokking", holds="2 numbers
     generalise long after they fit", fails="2 numbers generalise as they fit") }}; {{ said("fourier/grokking-weakens",
-    holds="4 change it, weakening", fails="4 change it, not weakening") }}; {{ said("fourier/permutations-leak",
-    holds="permutations of training inputs are known first, accuracy", fails="permutations of training inputs are not
-    known first, accuracy") }}. Permutations on one side (below): {{ said("fourier/split-matters", holds="3 and 4
-    numbers wait longer", fails="3 or 4 numbers do not wait longer") }}; {{ said("fourier/orbits-are-harder",
-    holds="so does a network that has no use for permutations, share", fails="a network that has no use for
-    permutations does not, share") }}; {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it,
-    change", fails="4 weaken it, change") }}. A line for each replicate, until it fits and has answered (dot);
-    weight decay 1, printed .001.
+    holds="4 change it, weakening", fails="4 change it, not weakening") }}. Permutations on one side (below): {{
+    said("fourier/split-matters", holds="3 and 4 numbers wait longer", fails="3 or 4 numbers do not wait longer") }};
+    {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it, change", fails="4 weaken it, change") }}.
+    A line for each replicate, until it fits and has answered (dot); weight decay 1, printed .001.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
     drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)
     axes = drawn.subplots(2, len(cells), sharey=True, squeeze=False)
     for cell, column in zip(cells, axes.T, strict=True):
         for split, ax in zip(SPLITS, column, strict=True):
-            own = curves[(curves["cell"] == cell) & (curves["split"] == split)
-                         & (curves["model"] == "transformer") & (curves["step"] > 0)]  # fmt: skip
-            own = own.sort_values("step")
-            shares = pick(leaks, cell=cell, split=split)["value"]
-            known = shares.mean()
+            own = pick(curves, cell=cell, split=split, model="transformer")
+            own = own[own["step"] > 0].sort_values("step")
+            known = pick(leaks, cell=cell, split=split)["value"].mean()
             for part, (_, colour, dash) in PARTS.items():
                 if part in ("known", "new") and not BOTH[0] < known < BOTH[1]:
                     continue
@@ -66,9 +60,8 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
             ends = pick(own, part="test").groupby("replicate").tail(1)
             there = ends[ends["replicate"].isin(done)]
             ax.plot(there["step"], there["value"], "o", color=COLOURS["red"], markersize=3)
-            ax.set(title=f"{task_of(config, cell)}, {SPLITS[split]}", xscale="log", xlabel="step",
-                   ylabel="accuracy", ylim=(-0.02, 1.02))  # fmt: skip
-            ax.title.set_fontsize(8.5)
+            ax.set_title(f"{task_of(config, cell)}, {SPLITS[split]}", fontsize=8.5)
+            ax.set(xscale="log", xlabel="step", ylabel="accuracy", ylim=(-0.02, 1.02))
             # the same kind of ticks in all panels, of whatever length
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
             ax.xaxis.set_major_formatter("{x:.0f}")

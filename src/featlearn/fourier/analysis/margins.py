@@ -1,4 +1,4 @@
-"""The margin that training reaches, and the penalty against weight decay (Lemma 4.7, Theorem 4.9)."""
+"""The margin that training reaches, and the penalty against weight decay."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, S
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import FEW, interval, share_interval
+from featlearn.core.statistical import FEW, interval
 from featlearn.fourier.labels import last, task_of
 
-MARGINS = {"least": ("least margin", "blue"), "mean": ("mean margin", "sky"),
-           "spread": ("equally weighted", "orange")}  # fmt: skip
-#: Quantities that lie between 0 and 1, as their intervals.
-SHARES = ("train", "single")
+MARGINS = {"least": ("least margin", COLOURS["blue"]), "mean": ("mean margin", COLOURS["sky"]),
+           "spread": ("equally weighted", COLOURS["orange"])}  # fmt: skip
 
 
 @figure()
@@ -38,47 +36,35 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     drawn = canvas(8.6, 3.2)
     axes = drawn.subplots(1, 3)
     full = pick(curves, cell="full", arm="penalty")
-    _lines(axes[0], full[full["step"] > 0], "step", MARGINS)
-    axes[0].set(title=task_of(config, "full"), xlabel="step")
-    _decades(axes[0])
-    for ax, cell in zip(axes[1:], ("full", "strengths"), strict=True):
-        own = pick(curves, cell=cell)
-        _lines(ax, own[own["step"] == own["step"].max()], "penalty", MARGINS, marker="o")
-        ax.set(title=task_of(config, cell), xlabel=r"$\lambda$")
-        _decades(ax)
-    for ax in axes:
+    for ax, cell in zip(axes, ("full", "full", "strengths"), strict=True):
+        ends = pick(curves, cell=cell)
+        ends = ends[ends["step"] == ends["step"].max()]
+        for quantity, look in MARGINS.items():
+            if ax is axes[0]:
+                _along(ax, pick(full[full["step"] > 0], quantity=quantity), *look)
+            else:
+                _at_the_end(ax, pick(ends, quantity=quantity), *look)
         ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
-        ax.set_ylabel(r"margin / $\gamma^*$")
+        ax.set(title=task_of(config, cell), xlabel="step" if ax is axes[0] else r"$\lambda$",
+               xscale="log", ylabel=r"margin / $\gamma^*$")  # fmt: skip
+        ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 
-def _decades(ax: Axes) -> None:
-    """A logarithmic x axis with its decades named."""
-    ax.set_xscale("log")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _lines(
-    ax: Axes, frame: pd.DataFrame, x: str, looks: dict[str, tuple[str, str]], marker: str = ""
-) -> None:
-    for quantity, (words, colour) in looks.items():
-        own = pick(frame, quantity=quantity)
-        if not marker:
-            _along(ax, own, words, colour)
-            continue
-        sns.lineplot(own, x=x, y="value", label=words, ax=ax, color=COLOURS[colour], legend=False,
-                     marker=marker, err_style="bars",
-                     errorbar=share_interval if quantity in SHARES else interval)  # fmt: skip
-        if own["replicate"].nunique() <= FEW:
-            ax.plot(own[x], own["value"], "o", color=COLOURS["ink"], markersize=2.4, alpha=0.6,
-                    markeredgewidth=0, zorder=3)  # fmt: skip
+def _at_the_end(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
+    """Means over the penalty, and a dot for each of few replicates."""
+    sns.lineplot(frame, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
+                 marker="o", err_style="bars", errorbar=interval)  # fmt: skip
+    if frame["replicate"].nunique() <= FEW:
+        ax.plot(frame["penalty"], frame["value"], "o", color=COLOURS["ink"], markersize=2.4,
+                alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
 
 
 def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
     """The mean along the steps, with thin lines for few replicates, or else its band."""
-    shared: dict[str, Any] = {"x": "step", "y": "value", "color": COLOURS[colour], "legend": False}
+    shared: dict[str, Any] = {"x": "step", "y": "value", "color": colour, "legend": False}
     few = frame["replicate"].nunique() <= FEW
     sns.lineplot(frame, **shared, label=words, errorbar=None if few else interval, ax=ax)
     if few:

@@ -132,25 +132,6 @@ def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
     )
 
 
-@table("xor-dimension")
-def xor_dimension_table(dimensions: pd.DataFrame) -> Table:
-    """Sure starts of the XOR in the cone that Lemma B.37 prints
-
-    *What to see:* the lemma says all; {{ said("gradient_features/cones-xor-as-printed", holds="nearly all", fails="not nearly all") }}
-    do at the largest dimension, by their share.
-    """
-    heads = {"in_cone": "share in the cone", "off": "median 1 - |cos|", "size": "length over B_G"}
-    keys = ["dimension", "gamma"]
-    long = dimensions.melt([*keys, "replicate"], list(heads), "quantity")
-    means = summary(long, [*keys, "quantity"])
-    return Table(
-        dimensions.groupby(keys)[list(heads)].mean().reset_index(),
-        side_by_side(means, keys, "quantity", heads),
-        f"Starts drawn given the lemma's event; {int(means['replicates'].max())} replicates, after "
-        f"the sign: {SPREAD_KIND}.",
-    )
-
-
 class Cones(Claims):
     """What the first step finds, law by law."""
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
@@ -20,17 +20,14 @@ from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, history, interval
 from featlearn.core.stats import (
-    SPREAD_KIND,
     per_replicate,
-    side_by_side,
-    summary,
 )
 
 #: Of the numbers of examples, from few to many.
-COLOURED = ("red", "orange", "green", "blue", "purple", "sky")
+COLOURED = [COLOURS[name] for name in ("red", "orange", "green", "blue", "purple", "sky")]
 #: ln of the squared error that float64 cannot get below, for coordinates of order one.
 FLOOR = 2 * np.log(2.0**-52)
 #: From here on a difference is drawn as this one: without the mask some prompts diverge, to infinity.
@@ -48,20 +45,10 @@ ONE_LOOP = {
 }
 #: What arms are called, in the order in which they are shown.
 ABLATIONS = {
-    "construction": "the construction",
-    "query sees itself": "query sees itself",
-    "P = I": "P = I",
-    "no mask": "no mask",
-    "strictly causal": "causal mask, strict",
-    "causal": "causal mask",
+    "construction": "the construction", "query sees itself": "query sees itself", "P = I": "P = I",
+    "no mask": "no mask", "strictly causal": "causal mask, strict", "causal": "causal mask",
     "labels unseen": "Q without labels",
-}
-
-
-def coloured(values: Any) -> dict[int, str]:
-    """A colour for each value, from the least on."""
-    return {one: COLOURS[COLOURED[place % len(COLOURED)]]
-            for place, one in enumerate(sorted(set(values)))}  # fmt: skip
+}  # fmt: skip
 
 
 @figure()
@@ -70,19 +57,16 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[s
 
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
     is loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the
-    prompts", fails="the error does not always keep below it, share of the prompts") }}; {{
-    said("looped/kappas-as-printed", holds="printed condition numbers are those of ten trials, largest deviation over
-    that of such a mean", fails="printed condition numbers are not those of ten trials, largest deviation over that of
-    such a mean") }}. Mean log of the squared error of $\theta$ over that of the start (solid) and its bound (dashed),
-    a colour for each number of examples $n$. Left as printed: float64, bound $-T/(2\kappa)$ of another error (Theorem
-    8.16). Right exact, bound $-T/\kappa$ (Theorem 8.25). Legend: mean $\kappa$, and the printed one in brackets.
-    Grey: rounding.
+    prompts", fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error
+    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left as
+    printed: float64, bound $-T/(2\kappa)$ (Theorem 8.16). Right: exact, $-T/\kappa$ (Theorem 8.25). Legend: mean
+    $\kappa$, printed ones in brackets. Grey: rounding.
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, 2)
     trials = curves["replicate"].nunique()
-    for n, colour in coloured(curves["examples"]).items():
+    for n, colour in zip(sorted(curves["examples"].unique()), cycle(COLOURED), strict=False):
         own = pick(curves, examples=n).groupby("loop")[["exact", "run", "bound"]].mean()
         kappa = pick(prompts[prompts["replicate"] < trials], examples=n)["kappa"]
         words = rf"$n$ = {n}, $\kappa$ = {kappa.mean():.2f}"
@@ -92,21 +76,12 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[s
             ax.plot(own.index, own[column], color=colour, label=words)
             ax.plot(own.index, share * own["bound"], color=colour, linestyle="--", linewidth=1)
     axes[0].axhline(FLOOR, color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0)
-    axes[0].set_title("as printed")
-    axes[1].set_title("exact")
     axes[0].set_ylabel("ln of the normalised squared error")
-    for ax in axes:
-        ax.set_xlabel("loops $T$")
+    for ax, title in zip(axes, ("as printed", "exact"), strict=True):
+        ax.set(title=title, xlabel="loops $T$")
     axes[1].plot([], [], color=COLOURS["grey"], linestyle="--", linewidth=1, label="bound")
     axes[1].legend(loc="lower left")
     return drawn
-
-
-def over_sizes(ax: Axes, frame: pd.DataFrame) -> None:
-    ax.set(xscale="log", xlabel="examples $n$")
-    ax.set_xticks(sorted(frame["examples"].unique()))
-    ax.get_xaxis().set_major_formatter("{x:.0f}")
-    ax.minorticks_off()
 
 
 @figure()
@@ -171,36 +146,16 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
                             linewidth=0)  # fmt: skip
             ax.plot(median[arm].index, median[arm], color=look.colour, marker=look.marker,
                     markersize=5, label=look.words, linestyle="--" if look.dash else "-")  # fmt: skip
-        over_sizes(ax, shortcut)
-        ax.set_yscale("log")
+        ax.set(xscale="log", yscale="log", xlabel="examples $n$")
+        ax.set_xticks(sorted(shortcut["examples"].unique()))
+        ax.get_xaxis().set_major_formatter("{x:.0f}")
     axes[1].set_yticks([0.2, 0.5, 1, 2])
     axes[1].get_yaxis().set_major_formatter("{x:g}")
-    axes[1].minorticks_off()
-    axes[0].set_ylabel("error of the task")
-    axes[1].set_ylabel(r"distance to $\theta^*$")
+    for ax, words in zip(axes, ("error of the task", r"distance to $\theta^*$"), strict=True):
+        ax.set_ylabel(words)
+        ax.minorticks_off()
     axes[0].legend(loc="center right")
     return drawn
-
-
-@table()
-def slopes(prompts: pd.DataFrame, config: Config) -> Table:
-    r"""Slopes of $\ln \|\theta - \theta^*\|^2$ over the loops, and the gap to the bound"""
-    heads = {
-        "slope": "exact slope",
-        "sharp": "2 ln(1 - 1/κ)",
-        "printed": "-1/κ as printed",
-        "gap": "gap over T, exact",
-        "run_gap": "the same as printed",
-    }
-    long = prompts.melt(["examples", "replicate"], list(heads), "quantity")
-    means = summary(long, ["examples", "quantity"])
-    return Table(
-        means,
-        side_by_side(means, ["examples"], "quantity", heads),
-        f"Second half of {config['loops']} loops; gap: bound of Theorem 8.25 minus exact error after "
-        "the last, and as printed: bound of Theorem 8.16 minus error in float64. "
-        f"{int(means['replicates'].max())} prompts, after the sign: {SPREAD_KIND}.",
-    )
 
 
 #: Ratios n / d from which kappa - 1 is looked at as a power of d / n.
@@ -218,12 +173,10 @@ def printed(looped: Mapping[str, Any]) -> str | None:
     """Figure 8.1 is of 4 features and of 16 to 128 examples."""
     own = looped["construction"]
     found = own["dimension"], min(own["examples"]), max(own["examples"])
+    if found == PRINTED:
+        return None
     wanted = "{} features and {} to {} examples"
-    return (
-        None
-        if found == PRINTED
-        else f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
-    )
+    return f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
 
 
 def sixteen_fold(looped: Mapping[str, Any]) -> str | None:
