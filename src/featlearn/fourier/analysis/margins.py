@@ -117,8 +117,7 @@ class Margins(Claims):
            changed="Stands in place of a claim that the margin rises as lambda falls, which pilots "
            "on other streams did not show and Lemma 4.7 does not say.")  # fmt: skip
     def margin_at_any_strength(self):
-        r"""At every $\lambda$ the minimiser of the penalised loss has the maximum margin, not only in the
-        limit.
+        r"""At every $\lambda$ the minimiser of the penalised loss has the maximum margin, not only in the limit.
 
         Convexity of the cross-entropy; the rest is the length's.
         """

@@ -32,12 +32,11 @@ class Appendix(Claims):
            r"|a_i^{(1)}| + t\eta^2 B_{x1}^2 \|\mathbf{w}_i^{(1)}\|_2 + t\eta^2 B_{x1} \tilde{b} "
            r"\right)$”", failure="rate or constant")  # fmt: skip
     def drift_as_printed(self):
-        r"""Weights move along the steps by at most a constant times
-        $t \eta B_{x1} (|a| + \eta B_{x1} |w| + \eta b)$.
+        r"""Weights move along the steps by at most a constant times $t \eta B_{x1} (|a| + \eta B_{x1} |w| + \eta b)$.
 
-        A bound with a constant may be loose, but its constant cannot grow. We expect 1: smaller
-        steps follow the same flow, and the printed bound falls as $1 / T$, as (B.81) drops the
-        quadratic term. A pilot on other streams gave a factor of 8 from 30 to 300 steps.
+        A bound with a constant may be loose, but its constant cannot grow. We expect 1: smaller steps follow the same
+        flow, and the printed bound falls as $1 / T$, as (B.81) drops the quadratic term. A pilot on other streams
+        gave a factor of 8 from 30 to 300 steps.
         """
         return slopes(self.drift, "steps", "printed")
 
@@ -48,12 +47,11 @@ class Appendix(Claims):
            changed="Stricter since a published run: it asked for the loss to be below the bound, "
            "which it was by 6.5, and which a network that answers 0 passes.")  # fmt: skip
     def theorem_b65(self):
-        r"""The loss of directions within $\sqrt{k} / (d - k)$ of $D$ in each entry stays below
-        $k^2 \sqrt{d \log d} / (d - k)$, and falls as fast.
+        r"""The loss of directions within $\sqrt{k} / (d - k)$ of $D$ in each entry stays below $k^2 \sqrt{d \log d} /
+        (d - k)$, and falls as fast.
 
-        (B.536) with the numbers of Lemma B.64, whose constant is lost in print. The bound is above
-        1 at these dimensions, the loss of no network at all; whose slope is above 0, as the bound
-        falls.
+        (B.536) with the numbers of Lemma B.64, whose constant is lost in print. The bound is above 1 at these
+        dimensions, the loss of no network at all; whose slope is above 0, as the bound falls.
         """
         single = pick(self.alternative, copies=self.alternative["copies"].min())
         ratio = single.assign(ratio=single["value"] / single["bound"])

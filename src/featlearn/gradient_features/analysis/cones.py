@@ -40,11 +40,10 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     r"""Does the first step turn neurons into directions of the data?
 
     *What to see:* after one sampled step (blue) some neurons lie in a cone (right of the dashed line): on linear data
-    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on uniform parity
-    {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
-    fails="not those that start constant on the block") }}, by their number, on the XOR
-    {{ value("cones", law="xor", quantity="sampled") | percent }}. Grey: at the start; black: the closed form with the
-    noise of the sample.
+    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on
+    uniform parity {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
+    fails="not those that start constant on the block") }}, by their number, on the XOR {{ value("cones", law="xor",
+    quantity="sampled") | percent }}. Grey: at the start; black: the closed form with the noise of the sample.
     """
     laws = [name for name in LAWS if (neurons["law"] == name).any()]
     drawn = canvas(8.6, 4.4)
@@ -185,8 +184,7 @@ class Cones(Claims):
     def cones_uniform_parity(self):
         r"""On uniform parity, the neurons that start constant on the block turn to its direction $D$.
 
-        The closed form. Over $2^{1-k}$ in place of their number, which scatters, one of two runs was
-        undecided.
+        The closed form. Over $2^{1-k}$ in place of their number, which scatters, one of two runs was undecided.
         """
         result, wanted = (
             self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()
@@ -237,8 +235,7 @@ class Cones(Claims):
            high=-0.15, kind=OBSERVATION, out_of_reach=WIDE, possible=(-np.inf, np.inf),
            changed="Between the two largest dimensions, after -.18 from d = 1000 on; band kept.")  # fmt: skip
     def cones_xor_decay(self):
-        r"""The share of sure XOR neurons in the printed cone falls as a power of the dimension, about
-        $d^{-1/4}$.
+        r"""The share of sure XOR neurons in the printed cone falls as a power of the dimension, about $d^{-1/4}$.
 
         In the cone are those whose other projection is below a root of $\gamma$, $d^{-1/4}$, over
         $\phi(\sqrt{\log\log d})$, which adds half of the slope of $\log\log d$, .06 here.

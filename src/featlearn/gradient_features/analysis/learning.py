@@ -69,8 +69,7 @@ class Learning(ParityClaims):
            "of its own, against the whole panel from equal inputs; band kept.",
            paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
     def parity_learned(self):
-        """The later steps of Algorithm 1 learn the parity, from {inputs} inputs; the majority rule does
-        not.
+        """The later steps of Algorithm 1 learn the parity, from {inputs} inputs; the majority rule does not.
 
         From the plateau to 1 it is .1875; four fifths of that.
         """

@@ -187,13 +187,11 @@ class Lemmas(Claims):
            r"\left(\left| \langle \mathbf{w}_i^{(0)}, M_{\mathbf{l}} \rangle \right| "
            r"\sqrt{p_o} \right)$”", failure="rate or constant")  # fmt: skip
     def tails_as_printed(self):
-        r"""The background sum of a parity is sub-Gaussian with its variance as the constant, in every
-        dimension.
+        r"""The background sum of a parity is sub-Gaussian with its variance as the constant, in every dimension.
 
-        (B.428) takes $\sqrt{p_o}$ for the sub-Gaussian norm of a coordinate, which is
-        $1 / \sqrt{\log(1 + 1 / (2 p_o))}$. At fixed $2 p_o d$ the sum is compound Poisson, with an
-        exponent that falls to 1, so that we expect it to fail; where the proof uses it, at $t$ below
-        $rk$, it serves.
+        (B.428) takes $\sqrt{p_o}$ for the sub-Gaussian norm of a coordinate, which is $1 / \sqrt{\log(1 + 1 / (2
+        p_o))}$. At fixed $2 p_o d$ the sum is compound Poisson, with an exponent that falls to 1, so that we expect
+        it to fail; where the proof uses it, at $t$ below $rk$, it serves.
         """
         far = _largest(self.tails, "dimension")
         far = far[far["deviation"] >= far["deviation"].max() / 2]

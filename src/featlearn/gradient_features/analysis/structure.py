@@ -60,12 +60,11 @@ class Structure(ParityClaims):
            "step on {inputs} inputs, $p_A = {structured}$ minus $p_A = 0$, paired",
            low=0.9, high=1.0)  # fmt: skip
     def structure_first_step(self):
-        r"""With structure the first step puts neurons into the cone of the block; without it, as many
-        inputs put none there.
+        r"""With structure the first step puts neurons into the cone of the block; without it, as many inputs put none
+        there.
 
-        With one block $E[y x] = 2 p_A \sum_l M_l$ puts every neuron there. At $p_A = 0$ what tells the
-        block from other coordinates is of order $d^{-(k - 1) / 2}$, below the noise $\sqrt{d / n}$. The
-        pilot gave 1 and 0.
+        With one block $E[y x] = 2 p_A \sum_l M_l$ puts every neuron there. At $p_A = 0$ what tells the block from
+        other coordinates is of order $d^{-(k - 1) / 2}$, below the noise $\sqrt{d / n}$. The pilot gave 1 and 0.
         """
         gamma = self.config["structure"]["gamma"]
         hit = self.neurons.assign(hit=self.neurons["sampled"] > 1 - gamma)

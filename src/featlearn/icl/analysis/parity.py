@@ -209,8 +209,7 @@ class Prompts(Claims):
            "projection.", paper_says=r"“$P_{D_1}(\Xi)$ and $P_{D_2}(\Xi)$ is noise not related "
            "to labels”")  # fmt: skip
     def projection(self):
-        r"""Noise projected to the span of few heads has $(\nu_1 + 1)/(\nu_2 + 1)$ of the energy of that with
-        many.
+        r"""Noise projected to the span of few heads has $(\nu_1 + 1)/(\nu_2 + 1)$ of the energy of that with many.
 
         1: columns of a sign are orthogonal. 1000 prompts scatter by 3 %.
         """

@@ -177,8 +177,7 @@ class Regression(Claims):
     def trained_larger_loses(self):
         """Trained networks of larger rank lose more, to the noise of examples and of labels.
 
-        Closed form {closed} at deviation {sigma}; half is left for the training, and more than 1 where
-        that is less.
+        Closed form {closed} at deviation {sigma}; half is left for the training, and more than 1 where that is less.
         """
         loss = self.evaluations(1)
         return loss[loss.columns.max()] / loss[loss.columns.min()]
@@ -238,8 +237,7 @@ class Regression(Claims):
            changed="A ceiling and no floor, after pilots on other streams that ended below the "
            f"optimum of the other blocks. {LONGER.format('.031 [.012, .050]')}")  # fmt: skip
     def all_blocks(self):
-        """Training all blocks of a linear attention ends at most at the optimum of those that the theory
-        keeps.
+        """Training all blocks of a linear attention ends at most at the optimum of those that the theory keeps.
 
         A hundredth for the training; the theorem fixes the other blocks at 0, so that it may end below.
         """

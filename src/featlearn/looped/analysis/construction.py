@@ -313,8 +313,7 @@ class OfConditionNumbers(Claims):
     def kappa_constant(self):
         r"""With $n$ a multiple of $d$, $\kappa$ tends to the square of $(1 + \sqrt{d/n})/(1 - \sqrt{d/n})$.
 
-        Predicted with the edges' Tracy–Widom means at finite $d$. Two in a hundred: $d^{-2/3}$ is .025 at
-        $d = 256$.
+        Predicted with the edges' Tracy–Widom means at finite $d$. Two in a hundred: $d^{-2/3}$ is .025 at $d = 256$.
         """
         own = self.largest()
         return wide(own.assign(value=own["value"] / own["predicted"]), over="ratio").mean(axis=1)
@@ -367,8 +366,7 @@ class OfTheTask(Claims):
     def task_needs_theta_as_printed(self):
         r"""Solving the task requires an estimate of $\theta^*$, so that it is as hard as linear regression.
 
-        An estimate would be at rounding; a hundredth is generous. Expected to fail: the output is
-        $X^\top y / |y|^2$.
+        An estimate would be at rounding; a hundredth is generous. Expected to fail: the output is $X^\top y / |y|^2$.
         """
         few = self.words["few"]
         return per_replicate(self.shortcut, "parameter", arm="1 / |y|^2", examples=few)

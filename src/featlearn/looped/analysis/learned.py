@@ -151,8 +151,7 @@ class Learned(Claims):
     def learned_steps(self):
         """Learned steps, with $Q$ and $P$ as constructed, are the best that all prompts can share.
 
-        Only the scatter of test prompts, common to both, can beat the optimum of the law; a tenth for the
-        training.
+        Only the scatter of test prompts, common to both, can beat the optimum of the law; a tenth for the training.
         """
         return 10 ** self.log_ratio("steps", "best shared steps", "parameter").mean(axis=1)
 
