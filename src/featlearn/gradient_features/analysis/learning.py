@@ -94,8 +94,7 @@ class Learning(ParityClaims):
     def lottery_beats_chance(self):
         """Neurons that the first step put into cones learn faster than as many drawn by chance.
 
-        Two in a hundred, paired; of neurons by chance some lie in cones too. With all that lie in
-        cones and five replicates desk gave .13, undecided.
+        Two in a hundred, paired; of neurons by chance some lie in cones too.
         """
         early = pick(self.curves[self.curves["step"] <= FIRST], law=self.words["law"], part="all")
         means = early.groupby(["arm", "replicate"])["value"].mean()

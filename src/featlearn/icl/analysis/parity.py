@@ -192,28 +192,9 @@ class Prompts(Claims):
         own = pick(self.noise, arm=arm, term=term)
         return own.pivot_table(index="replicate", columns="examples", values="value")
 
-    def over_printed(self, term, power):
-        """A term of g1 over that of g2, over their printed ratio."""
-        judged = self.config["parity"]["judged_examples"]
-        one, two = (self.term(arm, term)[judged] ** power for arm in ("g1", "g2"))
-        bits = self.noise.groupby("arm")["bits"].first()
-        return one / two * (bits["g2"] + 1) / (bits["g1"] + 1)
-
     def accuracy(self, arm):
         judged = self.config["parity"]["judged_examples"]
         return per_replicate(self.sampled, arm=arm, share=0, examples=judged)
-
-    @claim("Theorem 5.5.2", "measured ratio over the printed one, mean of squares, {judged} "
-           "examples", id="theorem-5-5-2-projection", low=0.95, high=1.05, possible=POSITIVE,
-           kind=IDENTITY, out_of_reach=NOISY, changed="Was a theorem: the energy is the rank of a "
-           "projection.", paper_says=r"“$P_{D_1}(\Xi)$ and $P_{D_2}(\Xi)$ is noise not related "
-           "to labels”")  # fmt: skip
-    def projection(self):
-        r"""Noise projected to the span of few heads has $(\nu_1 + 1)/(\nu_2 + 1)$ of the energy of that with many.
-
-        1: columns of a sign are orthogonal. 1000 prompts scatter by 3 %.
-        """
-        return self.over_printed("energy", 1)
 
     @claim("Theorem 5.5.2", r"exponent of $\epsilon_2$, root mean square, in the examples, between the two "
            "largest numbers of them", id="theorem-5-5-2-remainder", low=-0.6, high=-0.4,
@@ -239,7 +220,10 @@ class Prompts(Claims):
 
         As printed, which is of the projected input; the answer is not linear in it.
         """
-        return self.over_printed("noise", 2)
+        judged = self.config["parity"]["judged_examples"]
+        one, two = (self.term(arm, "noise")[judged] ** 2 for arm in ("g1", "g2"))
+        bits = self.noise.groupby("arm")["bits"].first()
+        return one / two * (bits["g2"] + 1) / (bits["g1"] + 1)
 
     @claim("Theorem 5.5.2", "accuracy of g1 minus that of g2 at {judged} examples", low=0.02, high=1,
            possible=DIFFERENCE_OF_SHARES, out_of_reach=PROMPTS,

@@ -173,8 +173,7 @@ class Learned(Claims):
         r"""Trained on the printed task, $Q$ and $P$ beat any shared steps of gradient descent.
 
         Three loops that attend by labels alone leave $1/\binom{11}{3} = .0061$ at $n = 16$, the best shared
-        steps .0135: -.35. Training on finitely many prompts may cost some of it. Of two runs of five
-        replicates one was undecided, -.27 ± .13: hence fifteen and fresh streams.
+        steps .0135: -.35. Training on finitely many prompts may cost some of it.
         """
         return self.log_ratio("all, as printed", "best shared steps", "prediction").max(axis=1)
 
