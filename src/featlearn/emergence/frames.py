@@ -13,31 +13,19 @@ from featlearn.core.stats import plus_minus
 #: ``end``: at the last step; ``chosen``: at the step that is best on validation samples; ``head``:
 #: of a converged head on frozen features; ``exact``: of the law itself.
 ARMS = {
-    "network": ("network", "end"),
-    "ntk": ("ntk", "chosen"),
-    "rf": ("rf", "head"),
-    "rbf": ("rbf", "head"),
-    "unweighted": ("unweighted", "end"),
-    "one_step": ("one_step", "head"),
-    "two_step": ("two_step", "head"),
-    "rescaled": ("rescaled", "head"),
-    "flat": ("network", "end"),
-    "linear": ("linear", "head"),
-    "threshold": ("threshold", "exact"),
-    "majority": ("majority", "exact"),
-    "flat_majority": ("majority", "exact"),
-}
+    "network": ("network", "end"), "ntk": ("ntk", "chosen"), "rf": ("rf", "head"),
+    "rbf": ("rbf", "head"), "unweighted": ("unweighted", "end"), "one_step": ("one_step", "head"),
+    "two_step": ("two_step", "head"), "rescaled": ("rescaled", "head"), "flat": ("network", "end"),
+    "linear": ("linear", "head"), "threshold": ("threshold", "exact"),
+    "majority": ("majority", "exact"), "flat_majority": ("majority", "exact"),
+}  # fmt: skip
 #: Those of inputs without structure.
 FLAT = ("flat", "flat_majority")
 #: Arms with neurons: whose cosines they are.
 NEURONS = {
-    "network": "network",
-    "unweighted": "unweighted",
-    "rf": "start",
-    "one_step": "one_step",
-    "two_step": "two_step",
-    "flat": "network",
-}
+    "network": "network", "unweighted": "unweighted", "rf": "start", "one_step": "one_step",
+    "two_step": "two_step", "flat": "network",
+}  # fmt: skip
 
 
 def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:

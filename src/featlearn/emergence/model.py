@@ -83,12 +83,9 @@ def with_one(phi: Tensor) -> Tensor:
 
 
 def symmetric_start(
-    pairs: int,
-    patterns: int,
-    stds: tuple[float, float, float],
-    streams: Sequence[torch.Generator],
+    pairs: int, patterns: int, stds: tuple[float, float, float], streams: Sequence[torch.Generator],
     dtype: torch.dtype = torch.float32,
-) -> Network:
+) -> Network:  # fmt: skip
     """2m neurons in pairs with the same w and b and opposite a, so that the output is zero.
 
     ``pairs``: m; neuron m + i is the partner of neuron i. ``stds``: of the coordinates of w, of b

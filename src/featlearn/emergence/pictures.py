@@ -49,13 +49,9 @@ class Pictures:
 
 
 def open_pictures(
-    settings: Mapping[str, Any],
-    cache: PathLike,
-    streams: tuple[object, ...],
-    replicates: Sequence[int],
-    key: str,
-    device: torch.device | str = "cpu",
-) -> Pictures:
+    settings: Mapping[str, Any], cache: PathLike, streams: tuple[object, ...],
+    replicates: Sequence[int], key: str, device: torch.device | str = "cpu",
+) -> Pictures:  # fmt: skip
     """Open the pictures of ``settings``, a replicate each.
 
     ``settings``: ``data``, as :func:`featlearn.images.data.datasets.open_classified` takes it;

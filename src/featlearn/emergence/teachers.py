@@ -220,14 +220,9 @@ class Training:
     batch_size: int | None = None
 
     def run(
-        self,
-        net: Network,
-        x: Tensor,
-        y: Tensor,
-        streams: Sequence[torch.Generator] = (),
-        also: tuple[Tensor, Slope] | None = None,
-        see: Callable[[int], None] | None = None,
-    ) -> None:
+        self, net: Network, x: Tensor, y: Tensor, streams: Sequence[torch.Generator] = (),
+        also: tuple[Tensor, Slope] | None = None, see: Callable[[int], None] | None = None,
+    ) -> None:  # fmt: skip
         """Train ``net`` on ``x`` (R, n, ...) with labels (R, n).
 
         ``streams``: of the batches, one a replicate. ``also``: further inputs, and the gradient by

@@ -76,13 +76,9 @@ def class_weights(law: Law, y: Tensor) -> Tensor:
 
 
 def two_steps(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    weight: Tensor,
-    schedule: Schedule,
+    network: Network, x: Tensor, y: Tensor, weight: Tensor, schedule: Schedule,
     begun: tuple[Tensor, Tensor] | None = None,
-) -> tuple[Network, Network]:
+) -> tuple[Network, Network]:  # fmt: skip
     """The networks after the first and after the second full step.
 
     Step 1 forgets w (or a share of it) and moves a, b and w along the gradient; step 2, with a rate
@@ -309,12 +305,9 @@ def balanced(outputs: Tensor, y: Tensor) -> Tensor:
 
 
 def descend(
-    label: str,
-    optimiser: Descent,
-    order: Iterator[Tensor],
-    gradient: Callable[[Tensor], Sequence[Tensor]],
-    see: Callable[[int], Tensor | None],
-) -> dict[int, Tensor]:
+    label: str, optimiser: Descent, order: Iterator[Tensor],
+    gradient: Callable[[Tensor], Sequence[Tensor]], see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:  # fmt: skip
     """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
 
     ``label``: what messages call it. ``order``: indices of the batches, one a step; of a training
@@ -352,14 +345,10 @@ def descend(
 
 
 def train_network(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    order: Iterator[Tensor],
-    stage: Mapping[str, Any],
+    network: Network, x: Tensor, y: Tensor, order: Iterator[Tensor], stage: Mapping[str, Any],
     see: Callable[[int, Network], Tensor | None],
     gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
-) -> tuple[Network, dict[int, Tensor]]:
+) -> tuple[Network, dict[int, Tensor]]:  # fmt: skip
     """Stage 3: all parameters, mini-batches, from a network after two steps.
 
     ``order``, ``see``: as of :func:`descend`; ``see`` gets the network too. ``stage``:
@@ -380,12 +369,9 @@ def train_network(
 
 
 def train_taylor(
-    model: Taylor,
-    data: tuple[Tensor, Tensor, Tensor],
-    order: Iterator[Tensor],
-    stage: Mapping[str, Any],
-    see: Callable[[int], Tensor | None],
-) -> dict[int, Tensor]:
+    model: Taylor, data: tuple[Tensor, Tensor, Tensor], order: Iterator[Tensor],
+    stage: Mapping[str, Any], see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:  # fmt: skip
     """Train a fixed-feature model in place; ``data`` are inputs, activations and labels.
 
     ``stage`` as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient.
@@ -404,13 +390,9 @@ def train_taylor(
 
 
 def early_gradients(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    order: Iterator[Tensor],
-    rate: float,
+    network: Network, x: Tensor, y: Tensor, order: Iterator[Tensor], rate: float,
     gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """(S, R, N, D) gradients by w along plain descent, one for each batch of ``order``."""
     kept = []
 

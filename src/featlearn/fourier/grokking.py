@@ -39,14 +39,9 @@ class Lesson:
 
     @classmethod
     def draw(
-        cls,
-        kind: str,
-        k: int,
-        p: int,
-        share: float,
-        streams: Sequence[torch.Generator],
+        cls, kind: str, k: int, p: int, share: float, streams: Sequence[torch.Generator],
         asked: Tensor | None = None,
-    ) -> Lesson:
+    ) -> Lesson:  # fmt: skip
         """A split of each replicate's own; ``kind`` is ``tuples`` or ``orbits``.
 
         Of all inputs, ``asked`` names those that accuracies are taken over; all if left out.

@@ -155,15 +155,10 @@ class Adam:
 
 
 def train(
-    start: Network,
-    order: Iterator[Tensor],
-    training: Training,
-    penalty: Tensor,
-    decay: Tensor,
-    see: Callable[[int, Network], Tensor | None],
-    label: str = "training",
+    start: Network, order: Iterator[Tensor], training: Training, penalty: Tensor, decay: Tensor,
+    see: Callable[[int, Network], Tensor | None], label: str = "training",
     enough: Callable[[Mapping[int, Tensor]], bool] = lambda _: False,
-) -> tuple[Network, dict[int, Tensor]]:
+) -> tuple[Network, dict[int, Tensor]]:  # fmt: skip
     """Train R networks; within a job it goes on where it was killed.
 
     Returns ``networks``: after the last step that was taken. Returns dict: what ``see`` returned,

@@ -449,14 +449,9 @@ def majority_coefficient(dimension: int, size: int) -> float:
 
 #: By the name in a config; a parity of one block, and of several, which behaves otherwise.
 LAWS: Mapping[str, type[Law]] = {
-    "linear": Linear,
-    "mixture": Mixture,
-    "xor": Xor,
-    "parity": Parity,
-    "parity_blocks": Parity,
-    "uniform_parity": UniformParity,
-    "multi_index": MultiIndex,
-}
+    "linear": Linear, "mixture": Mixture, "xor": Xor, "parity": Parity, "parity_blocks": Parity,
+    "uniform_parity": UniformParity, "multi_index": MultiIndex,
+}  # fmt: skip
 
 
 def law_of(name: str, settings: Mapping[str, Any]) -> Law:

@@ -100,11 +100,8 @@ def error(network: Network, inputs: Sample) -> Tensor:
 
 
 def symmetric_start(
-    streams: Sequence[torch.Generator],
-    neurons: int,
-    dimension: int,
-    threshold: float,
-) -> Network:
+    streams: Sequence[torch.Generator], neurons: int, dimension: int, threshold: float,
+) -> Network:  # fmt: skip
     """Symmetric start (3.9) of width 4 m, in three groups: g(x) = 0 for all x.
 
     Neurons 1..m are drawn, w ~ N(0, I), a ~ N(0, 1), b = ``threshold``; m+1..2m have -a, -w, -b;
@@ -135,13 +132,9 @@ def doubled(half: Network) -> Network:
 
 
 def uniform_parity_start(
-    streams: Sequence[torch.Generator],
-    neurons: int,
-    dimension: int,
-    block: int,
-    *,
+    streams: Sequence[torch.Generator], neurons: int, dimension: int, block: int, *,
     thresholds: int | None = None,
-) -> Network:
+) -> Network:  # fmt: skip
     """Start of Algorithm 6 (B.479), doubled: signs for a and w, thresholds from a grid; width 2 m.
 
     ``thresholds``: values of the grid from -1 + 1/k to 1 - 1/k, of which (B.479) shows the ends

@@ -94,14 +94,9 @@ def smoothness(network: Network, inputs: Sample, loss: Loss) -> Tensor:
 
 
 def fit_output(
-    network: Network,
-    inputs: Sample,
-    looks: Iterable[int],
-    loss: Loss,
-    *,
-    rate: Tensor | None = None,
-    decay: bool = False,
-) -> Fitted:
+    network: Network, inputs: Sample, looks: Iterable[int], loss: Loss, *,
+    rate: Tensor | None = None, decay: bool = False,
+) -> Fitted:  # fmt: skip
     """Steps 2 to T of Algorithms 4, 6 and 7: a alone, on the same ``inputs``.
 
     ``looks``: numbers of steps after which a is kept. ``rate``: (R,); left out, 1 / L (Theorem

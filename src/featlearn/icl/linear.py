@@ -62,15 +62,9 @@ def start(
 
 
 def trained(
-    label: str,
-    begun: Weights,
-    values: Tensor,
-    basis: Tensor,
-    examples: int,
-    batch: int,
-    recipe: Recipe,
-    streams: Sequence[Generator],
-) -> dict[str, Tensor]:
+    label: str, begun: Weights, values: Tensor, basis: Tensor, examples: int, batch: int,
+    recipe: Recipe, streams: Sequence[Generator],
+) -> dict[str, Tensor]:  # fmt: skip
     """Adam on fresh prompts, that the ranks of a replicate share.
 
     A row that starts at 0 in both factors has no gradient, so that a rank stays what it is.

@@ -160,14 +160,9 @@ class Sample(NamedTuple):
 
 
 def sample(
-    dimension: int,
-    task: tuple[int, int],
-    gamma: float,
-    examples: int,
-    prompts: int,
-    stream: Generator,
-    flipped: float = 0.0,
-) -> Sample:
+    dimension: int, task: tuple[int, int], gamma: float, examples: int, prompts: int,
+    stream: Generator, flipped: float = 0.0,
+) -> Sample:  # fmt: skip
     """Prompts of M examples.
 
     ``flipped``: share of the labels that are inverted, at random.
@@ -228,16 +223,9 @@ def noise_terms(
 
 
 def trained(
-    label: str,
-    shape: tuple[int, int],
-    gamma: float,
-    objective: Callable[[Heads], Tensor],
-    *,
-    restarts: int,
-    steps: int,
-    rate: float,
-    streams: Sequence[Generator],
-) -> Heads:
+    label: str, shape: tuple[int, int], gamma: float, objective: Callable[[Heads], Tensor], *,
+    restarts: int, steps: int, rate: float, streams: Sequence[Generator],
+) -> Heads:  # fmt: skip
     """Adam on an exact population objective, of each replicate the best of its restarts (R,).
 
     ``shape``: heads m and numbers of a head: d, or d^2 of full matrices. ``objective``: (R,

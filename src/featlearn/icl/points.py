@@ -18,16 +18,9 @@ LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple"
 
 
 def lines_and_points(
-    ax: Axes,
-    frame: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    looks: Mapping[Any, Look],
-    value: str = "value",
-    aside: float = 0.0,
-    **further: Any,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look],
+    value: str = "value", aside: float = 0.0, **further: Any,
+) -> None:  # fmt: skip
     """:func:`featlearn.core.statistical.lines`, and a dot a replicate where they are few.
 
     ``aside`` is the distance between neighbouring lines on a linear axis, in units of ``x``, so
@@ -50,7 +43,7 @@ def looks(frame: pd.DataFrame) -> dict[str, Look]:
 
 
 def flipped(ax: Axes, frame: pd.DataFrame, named: Mapping[str, Look]) -> None:
-    """A panel of accuracies by share of noise: models, chance, and a Bayesian if the frame has it."""
+    """Accuracies by share of noise: models, chance, and a Bayesian if the frame has it."""
     lines_and_points(ax, frame, "share", "model", looks=named, aside=ASIDE, errorbar=share_interval)
     if "bayes" in frame:
         mean = frame.groupby("share")["bayes"].mean()

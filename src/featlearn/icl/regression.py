@@ -51,16 +51,9 @@ def rotation(dimension: int, stream: Generator) -> Tensor:
 
 
 def draw(
-    values: Tensor,
-    basis: Tensor,
-    count: int,
-    examples: int,
-    streams: Sequence[Generator],
-    *,
-    w: Tensor | None = None,
-    sigma: float = 0.0,
-    dtype: torch.dtype = DTYPE,
-) -> Prompts:
+    values: Tensor, basis: Tensor, count: int, examples: int, streams: Sequence[Generator], *,
+    w: Tensor | None = None, sigma: float = 0.0, dtype: torch.dtype = DTYPE,
+) -> Prompts:  # fmt: skip
     """``count`` prompts of each stream, (R, B, ...); w is N(0, I) a prompt where none is given.
 
     ``values``, ``basis``: eigenvalues (d,) and Q (d, d). ``w``: (d,), the same for all prompts.

@@ -30,11 +30,9 @@ class Arm(NamedTuple):
 
 
 ARMS = {
-    "steps": Arm(False, "parameter"),
-    "all": Arm(True, "parameter"),
-    "steps, as printed": Arm(False, "prediction"),
-    "all, as printed": Arm(True, "prediction"),
-}
+    "steps": Arm(False, "parameter"), "all": Arm(True, "parameter"),
+    "steps, as printed": Arm(False, "prediction"), "all, as printed": Arm(True, "prediction"),
+}  # fmt: skip
 
 
 class Looped(NamedTuple):

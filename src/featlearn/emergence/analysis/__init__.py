@@ -20,15 +20,9 @@ EDGE, GAP, ABOVE, BELOW, UNIT = 0.13, 0.12, 0.24, 0.24, 2.4
 
 
 def panels(
-    places: Sequence[Sequence[pd.DataFrame]],
-    *,
-    left: float = 0.02,
-    right: float = 0.02,
-    foot: float = 0.0,
-    lines: int = 1,
-    titled: bool = True,
-    page: float = PAGE,
-) -> tuple[Figure, list[list[Axes]]]:
+    places: Sequence[Sequence[pd.DataFrame]], *, left: float = 0.02, right: float = 0.02,
+    foot: float = 0.0, lines: int = 1, titled: bool = True, page: float = PAGE,
+) -> tuple[Figure, list[list[Axes]]]:  # fmt: skip
     """Empty panels, a row each of ``places``, which hold the ``x`` and ``y`` that will be drawn.
 
     A unit is as long in every panel and direction; a column is as wide and a row as high as the widest of its maps.

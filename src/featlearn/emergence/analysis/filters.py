@@ -25,13 +25,9 @@ from featlearn.emergence.frames import bracketed
 
 #: The six cosines of Table A.7.
 COSINES = {
-    "v1_mean": "cos(v1, mean)",
-    "v2_mean": "cos(v2, mean)",
-    "v3_mean": "cos(v3, mean)",
-    "v1_v2": "cos(v1, v2)",
-    "v1_v3": "cos(v1, v3)",
-    "v2_v3": "cos(v2, v3)",
-}
+    "v1_mean": "cos(v1, mean)", "v2_mean": "cos(v2, mean)", "v3_mean": "cos(v3, mean)",
+    "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
+}  # fmt: skip
 DESCENTS = {
     "gradients": "plain descent",
     "all_gradients": "plain descent, all filters",

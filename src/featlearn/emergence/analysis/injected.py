@@ -27,15 +27,11 @@ from featlearn.core.stats import per_replicate, side_by_side, summary
 from featlearn.emergence.frames import classical_minimum
 
 ARMS = {
-    "mixture": "student of the mixture",
-    "alone": "student of as many pictures",
-    "fewer": "student of the mixture's pictures",
-    "direct": "student of own labels, by these",
-    "linear": "linear on the mixture",
-    "random": "head on the start's features",
-    "majority": "majority",
-    "teacher": "the teacher, by own labels",
-}
+    "mixture": "student of the mixture", "alone": "student of as many pictures",
+    "fewer": "student of the mixture's pictures", "direct": "student of own labels, by these",
+    "linear": "linear on the mixture", "random": "head on the start's features",
+    "majority": "majority", "teacher": "the teacher, by own labels",
+}  # fmt: skip
 PARTS = {"train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"}
 #: The measurements of most claims.
 STUDENTS = "emergence/measurements/injected/mnist-students.parquet"

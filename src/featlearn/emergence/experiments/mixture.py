@@ -133,12 +133,9 @@ def measure(job: Job) -> Results:
 
 
 def _along(
-    problem: Problem,
-    config: Mapping[str, Any],
-    setting: Mapping[str, Any],
-    streams: Streams,
+    problem: Problem, config: Mapping[str, Any], setting: Mapping[str, Any], streams: Streams,
     epoch_done: Callable[[int], None],
-) -> dict[int, Tensor]:
+) -> dict[int, Tensor]:  # fmt: skip
     """By epoch: what is recorded, flat, and behind it at a moment the map."""
     an_epoch = setting["samples"]["train"] // config["batch_size"]
 

@@ -23,12 +23,9 @@ from featlearn.gradient_features.analysis import LAWS, slopes
 from featlearn.gradient_features.printed import TAU
 
 COLUMNS = {
-    "start": "in a cone at the start",
-    "sampled": "after the first step",
-    "predicted": "closed form, with noise",
-    "population": "closed form",
-    "size": "length over B_G",
-}
+    "start": "in a cone at the start", "sampled": "after the first step",
+    "predicted": "closed form, with noise", "population": "closed form", "size": "length over B_G",
+}  # fmt: skip
 reach = partial(needs, cones__replicates=LEAST_REPLICATES)
 ENOUGH = partial(reach, cones__neurons=50)
 HIGH = reach(cones__sure__ratios=4, cones__sure__draws=1000)

@@ -71,18 +71,10 @@ def rows(
 
 
 def scored(
-    model: str,
-    start: Network,
-    data: Mapping[str, Sample],
-    streams: Streams,
-    scores: Mapping[str, Mapping[str, Tensor]] | None = None,
-    /,
-    *,
-    degrees: Sequence[int] = (),
-    score: baselines.Scorer = baselines.accuracy,
-    best: Callable[..., Any] = max,
-    **keys: Any,
-) -> Iterator[dict[str, Any]]:
+    model: str, start: Network, data: Mapping[str, Sample], streams: Streams,
+    scores: Mapping[str, Mapping[str, Tensor]] | None = None, /, *, degrees: Sequence[int] = (),
+    score: baselines.Scorer = baselines.accuracy, best: Callable[..., Any] = max, **keys: Any,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """A row a method and replicate: the panel of baselines, and ``scores`` (R,) by part.
 
     ``model``: a key of :data:`LEFT_OUT`, and the name of its stream. ``degrees``: of the products of

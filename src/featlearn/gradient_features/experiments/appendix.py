@@ -126,12 +126,9 @@ def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
                     result = least_hinge(seen["train"], y, norm, settings["steps"])
                     margin = sets["test"].y[place] * (seen["test"] @ result.w)
                     yield {
-                        "arm": arm,
-                        "block": block,
-                        "norm": norm,
-                        "replicate": streams.replicates[place],
-                        "train": result.loss,
+                        "arm": arm, "block": block, "norm": norm,
+                        "replicate": streams.replicates[place], "train": result.loss,
                         "certified": result.certified,
                         "value": (1 - margin).clamp_min(0).mean().item(),
                         "bound": printed.fixed_features_loss(block, width, norm),
-                    }
+                    }  # fmt: skip

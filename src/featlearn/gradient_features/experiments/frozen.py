@@ -65,11 +65,9 @@ def measure(job: Job) -> Results:
     curves += multi_index(config["multi_index"], streams)
     heads += multi_index_heads(config["multi_index"], streams)
     return {
-        "smooth": pd.DataFrame(smooth(config["smooth"], streams)),
-        "curves": pd.DataFrame(curves),
-        "heads": pd.DataFrame(heads),
-        "scan": pd.DataFrame(scan(config["scan"], job.seed)),
-    }
+        "smooth": pd.DataFrame(smooth(config["smooth"], streams)), "curves": pd.DataFrame(curves),
+        "heads": pd.DataFrame(heads), "scan": pd.DataFrame(scan(config["scan"], job.seed)),
+    }  # fmt: skip
 
 
 # --------------------------------------------------------------------------- Theorem 3.4

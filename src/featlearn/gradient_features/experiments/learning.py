@@ -94,11 +94,9 @@ def structure(job: Job) -> Results:
         head = Network(*(part[:, :own] for part in start))
         result = law.gradient(head.w, head.b)
         columns = {
-            "sampled": alignment(law, stepped.w[:, :own]),
-            "population": alignment(law, result),
-            "size": result.norm(dim=-1),
-            "noise": sampling_noise(head, wide, result).sqrt(),
-        }
+            "sampled": alignment(law, stepped.w[:, :own]), "population": alignment(law, result),
+            "size": result.norm(dim=-1), "noise": sampling_noise(head, wide, result).sqrt(),
+        }  # fmt: skip
         axes = {"arm": [arm], "replicate": streams.replicates, "neuron": range(own)}
         neurons.append(tidy(axes, **columns))
         frames["heads"] += scored(
@@ -113,13 +111,9 @@ def structure(job: Job) -> Results:
 
 
 def _curve(
-    law: Law,
-    network: Network,
-    data: Mapping[str, Sample],
-    training: Mapping[str, Any],
-    streams: Streams,
-    progress: Progress,
-) -> Iterator[dict[str, Any]]:
+    law: Law, network: Network, data: Mapping[str, Sample], training: Mapping[str, Any],
+    streams: Streams, progress: Progress,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Each step on inputs drawn from the training set, the same for all arms of a law."""
     drawn = streams("steps")
     whole = data["train"].to(torch.float32)

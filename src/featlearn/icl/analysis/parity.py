@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
     DIFFERENCE_OF_SHARES,
-    IDENTITY,
     OBSERVATION,
     POSITIVE,
     SHARE,

@@ -189,11 +189,9 @@ def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
         found = spectrum(drawn).kappa
         means = found.unfold(1, TRIALS, TRIALS).mean(-1)
         columns = {
-            "mean": found.mean(1),
-            "deviation": found.std(1) / TRIALS**0.5,
-            "low": means.quantile(0.01, dim=1),
-            "high": means.quantile(0.99, dim=1),
-        }
+            "mean": found.mean(1), "deviation": found.std(1) / TRIALS**0.5,
+            "low": means.quantile(0.01, dim=1), "high": means.quantile(0.99, dim=1),
+        }  # fmt: skip
         yield from _rows(columns, examples=examples)
 
 
@@ -208,13 +206,10 @@ def dimensions(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]
                 )
                 found = condition_numbers(examples, dimension, config["draws"], random)
                 yield {
-                    "dimension": dimension,
-                    "ratio": ratio,
-                    "replicate": replicate,
-                    "value": float(found.mean()),
-                    "predicted": expected_kappa(examples, dimension),
+                    "dimension": dimension, "ratio": ratio, "replicate": replicate,
+                    "value": float(found.mean()), "predicted": expected_kappa(examples, dimension),
                     "limit": edge_limit(ratio),
-                }
+                }  # fmt: skip
 
 
 def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
