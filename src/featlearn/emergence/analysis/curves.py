@@ -376,9 +376,8 @@ class OfNetworks(Claims):
     @claim("Table A.4, appendix A.7.2", "test accuracy after the last step", low=0.99, high=1.0,
            failure="printed number", artefact=file("negatives-90"),
            out_of_reach=reach("negatives-90", 300, **NEGATIVES),
-           paper_says="“We reuse the same setting as the simulation in the main text”",
-           changed="Stated after a published run had .867; eight pairs of rates had ended at .85 or "
-           "less of both labels' mean.")  # fmt: skip
+           paper_says="“We reuse the same setting as the simulation in the main text”", changed="Stated after a "
+           "published run had .867; eight pairs of rates had ended at .85 or less of both labels' mean.")  # fmt: skip
     def network_negatives_90_as_printed(self):
         """A trained network learns parity with nine negatives to a positive by the plain loss in all steps.
 
@@ -419,14 +418,12 @@ class OfParity(Claims):
         """Test accuracy of the network minus that of each kind of fixed features, in pairs."""
         return {f"lead over {ARMS[arm]}": self.test("network") - self.test(arm) for arm in FIXED}
 
-    @claim("Theorem 2.2, Corollary 2.3, Table A.1", "test accuracy of the network minus that of the best "
-           "of NTK, random features, 300 Fourier features of an RBF kernel and the raw input", low=0.1,
-           high=1.0, possible=DIFFERENCE_OF_SHARES, baselines="leads",
-           paper_says="“NTK, random feature, One Step all failed, while Network and Two Step can "
-           "achieve 100% test accuracy.”",
-           changed="The statement names its labels since a published run: a linear classifier gets "
-           "interval labels right. The best of all fixed features since a linear classifier had led "
-           "NTK and random features; band kept.")  # fmt: skip
+    @claim("Theorem 2.2, Corollary 2.3, Table A.1", "test accuracy of the network minus that of the best of NTK, "
+           "random features, 300 Fourier features of an RBF kernel and the raw input", low=0.1, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, baselines="leads", paper_says="“NTK, random feature, One Step all failed, "
+           "while Network and Two Step can achieve 100% test accuracy.”", changed="The statement names its labels "
+           "since a published run: a linear classifier gets interval labels right. The best of all fixed features "
+           "since a linear classifier had led NTK and random features; band kept.")  # fmt: skip
     def fixed_features_fall_short(self):
         """On parities of structured inputs a trained network is ahead of all fixed features tried, each at its best length and penalty.
 
@@ -435,12 +432,10 @@ class OfParity(Claims):
         """
         return pd.DataFrame(self.leads()).min(axis=1)
 
-    @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits",
-           low=0.47, high=0.53, premises=("fitted",),
-           changed="Premise, Adam and 800 steps since a published run had .53 on the training samples: "
-           "who fits nothing is at chance as well.",
-           paper_says="“when the input structure is removed, all three methods get test accuracy "
-           "similar to random guessing”")  # fmt: skip
+    @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits", low=0.47, high=0.53,
+           premises=("fitted",), changed="Premise, Adam and 800 steps since a published run had .53 on the training "
+           "samples: who fits nothing is at chance as well.", paper_says="“when the input structure is removed, all "
+           "three methods get test accuracy similar to random guessing”")  # fmt: skip
     def structure_is_needed(self):
         """Without the structure of the inputs, the network does not learn parities.
 
@@ -449,8 +444,7 @@ class OfParity(Claims):
         return self.test("flat")
 
     @claim("Lemma A.17, Table A.1", "test accuracy of the converged head", low=0.99, high=1.0,
-           paper_says="“if the same is done after the second step, the test accuracy is about "
-           "100%”")  # fmt: skip
+           paper_says="“if the same is done after the second step, the test accuracy is about 100%”")  # fmt: skip
     def two_steps_suffice(self):
         """A head on the features after two steps predicts all labels.
 
@@ -464,10 +458,9 @@ class OfParity(Claims):
         data = self.config["curves"]["sparse"]["data"]
         return data["background"], data["relevant"] ** 2 / data["patterns"]
 
-    @claim("main text, on Table A.1", "test accuracy of a converged head on the directions of one step, at "
-           "the lengths and with the biases of two", kind=OBSERVATION, low=0.99, high=1.0,
-           paper_says="“while some effective features emerge in the first step, they need to be "
-           "improved in the second step”",
+    @claim("main text, on Table A.1", "test accuracy of a converged head on the directions of one step, at the "
+           "lengths and with the biases of two", kind=OBSERVATION, low=0.99, high=1.0, paper_says="“while some "
+           "effective features emerge in the first step, they need to be improved in the second step”",
            changed="Stated after an early check of one replicate had 1.")  # fmt: skip
     def one_step_lacks_scale(self):
         """What features of one step lack on parity labels is scale: at the lengths and biases of the second, their directions have all labels.
@@ -497,10 +490,8 @@ class OfParity(Claims):
         return two / one
 
     @claim("Table A.1", "test accuracy of the converged head", low=0.45, high=0.6,
-           paper_says="“One Step gets test accuracy about 52%, while Two Step gets accuracy about "
-           "100%.”",
-           changed="Statement and reason say which head since a published run.",
-           failure="printed number")  # fmt: skip
+           paper_says="“One Step gets test accuracy about 52%, while Two Step gets accuracy about 100%.”",
+           changed="Statement and reason say which head since a published run.", failure="printed number")  # fmt: skip
     def one_step_is_chance(self):
         """The best head on the features after one step stays at chance.
 
@@ -525,10 +516,9 @@ class OfParity(Claims):
         wide = own.pivot_table(index="replicate", columns="dimension", values="value")
         return wide.iloc[:, 0] - wide.iloc[:, -1]
 
-    @claim("Lemma 2.6, Lemmas A.9 to A.11", "relative distance of the part along the relevant "
-           "direction to the lemma's, median neuron", low=0.0, high=0.1, possible=POSITIVE,
-           paper_says=r"“if $j \in \mathbf{A}$, then $|T_j - \beta \gamma / \tilde{\sigma}| \leq "
-           r"O(\epsilon_e / \tilde{\sigma})$”")  # fmt: skip
+    @claim("Lemma 2.6, Lemmas A.9 to A.11", "relative distance of the part along the relevant direction to the "
+           "lemma's, median neuron", low=0.0, high=0.1, possible=POSITIVE, paper_says=r"“if $j \in \mathbf{A}$, then "
+           r"$|T_j - \beta \gamma / \tilde{\sigma}| \leq O(\epsilon_e / \tilde{\sigma})$”")  # fmt: skip
     def first_gradient(self):
         r"""Along each relevant pattern the first gradient is $\beta\gamma/\tilde\sigma$, with $\beta$ the share of samples in the neuron's linear part.
 
@@ -538,12 +528,10 @@ class OfParity(Claims):
         own = pick(self.values, cell="parity", structured=True, arm="one_step", dimension=0)
         return by_replicate(own, "lemma_error")
 
-    @claim("Table A.1, by the schedule of Theorem A.20", "test accuracy after the last step at the "
-           "theory's rate", low=0.99, high=1.0, premises=("neurons_enough", "steps_enough"),
-           changed="The source is the table since a published run: the theorem asks for more neurons "
-           "and steps, and is not contradicted.",
-           paper_says="“We then train a two-layer network with $m = 300$ following our learning "
-           "process”")  # fmt: skip
+    @claim("Table A.1, by the schedule of Theorem A.20", "test accuracy after the last step at the theory's rate",
+           low=0.99, high=1.0, premises=("neurons_enough", "steps_enough"), changed="The source is the table since a "
+           "published run: the theorem asks for more neurons and steps, and is not contradicted.",
+           paper_says="“We then train a two-layer network with $m = 300$ following our learning process”")  # fmt: skip
     def theory_rates_learn(self):
         """With the theory's rate after the two full steps, too, the thesis' network learns in its $T$ steps.
 
@@ -559,11 +547,10 @@ class OfOtherLaws(Claims):
 
     paper = "emergence"
 
-    @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5,
-           high=0.95, possible=SHARE, artefact=file("interval"),
-           out_of_reach=reach("interval", 100, **INTERVAL),
-           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve "
-           "good performance”")  # fmt: skip
+    @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5, high=0.95,
+           possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL),
+           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve good "
+           "performance”")  # fmt: skip
     def interval_needs_features(self):
         """Interval labels from 20 to all 30 patterns need learned features: no linear classifier on the raw input predicts them.
 

@@ -193,13 +193,12 @@ class OfStudents(Claims):
         """Of the student, and of what learns no features."""
         return {f"gap of {ARMS[arm]}": self.gap(arm) for arm in ("mixture", "linear", "random")}
 
-    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after "
-           "the last step: the student minus a converged linear classifier of the same mixture",
-           low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS, baselines="gaps",
-           paper_says="“learns slower with worse accuracy on the Gaussian part”",
-           changed="Minus a linear classifier, and from 0 on, since a published run had a gap of .603 "
-           "and a linear classifier one of .689; it was the student's alone, from .2 on.",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after the last step: "
+           "the student minus a converged linear classifier of the same mixture", low=0.0, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS, baselines="gaps",
+           paper_says="“learns slower with worse accuracy on the Gaussian part”", changed="Minus a linear "
+           "classifier, and from 0 on, since a published run had a gap of .603 and a linear classifier one of .689; "
+           "it was the student's alone, from .2 on.", failure="not reproduced")  # fmt: skip
     def noise_is_learned_worse(self):
         """A student learns the teacher's labels of Gaussian inputs worse than those of pictures, by more than a linear classifier does.
 
@@ -207,11 +206,10 @@ class OfStudents(Claims):
         """
         return self.gap("mixture") - self.gap("linear")
 
-    @claim("Figure 2.4", "accuracy on new pictures after the last step: the student of the mixture minus "
-           "that of as many pictures", low=-0.05, high=0.05, possible=DIFFERENCE_OF_SHARES,
-           artefact=STUDENTS, paper_says="“with accuracy similar to directly training on the original data”",
-           changed="Stated after a published run had .815 and .945.",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figure 2.4", "accuracy on new pictures after the last step: the student of the mixture minus that of as "
+           "many pictures", low=-0.05, high=0.05, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS,
+           paper_says="“with accuracy similar to directly training on the original data”",
+           changed="Stated after a published run had .815 and .945.", failure="not reproduced")  # fmt: skip
     def mixture_like_direct(self):
         """On pictures, a student of the mixture is about as good as one of pictures alone.
 
@@ -219,12 +217,10 @@ class OfStudents(Claims):
         """
         return self.end("mixture", "original") - self.end("alone", "original")
 
-    @claim("Figure A.21", "accuracy on new pictures minus that on new Gaussian inputs, after the last "
-           "step: wider minus narrower student", low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           artefact=STUDENTS,
+    @claim("Figure A.21", "accuracy on new pictures minus that on new Gaussian inputs, after the last step: wider "
+           "minus narrower student", low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS,
            paper_says="“The separation between the two is actually more significant than that for m = 9.”",
-           changed="Stated after a published run had .668 and .603.",
-           failure="not reproduced")  # fmt: skip
+           changed="Stated after a published run had .668 and .603.", failure="not reproduced")  # fmt: skip
     def wider_student_separates(self):
         """The gap between pictures and Gaussian inputs is larger for a student of 50 neurons than for one of nine.
 

@@ -113,9 +113,8 @@ class OfTheMixture(Claims):
         own = pick(self.values, setting=setting, quantity=quantity)
         return per_replicate(own[own["epoch"] == own["epoch"].max()])
 
-    @claim("Figure A.12", "cosine of the centre that is worst off with its best neuron, the smallest "
-           "of the settings", low=0.9, high=1.0, possible=(-1.0, 1.0),
-           paper_says="“each Gaussian center is covered by some neurons”")  # fmt: skip
+    @claim("Figure A.12", "cosine of the centre that is worst off with its best neuron, the smallest of the settings",
+           low=0.9, high=1.0, possible=(-1.0, 1.0), paper_says="“each Gaussian center is covered by some neurons”")  # fmt: skip
     def mixture_covered(self):
         """After training, every cluster of every mixture has a neuron along its centre.
 
@@ -123,10 +122,9 @@ class OfTheMixture(Claims):
         """
         return np.min([self.end(one, "worst") for one in ("first", "second", "third")], axis=0)
 
-    @claim("appendix A.7.4", "share of the neurons near a centre for which that is so, first setting",
-           low=0.9, high=1.0, possible=SHARE,
-           paper_says=r"“$\alpha_i \propto 1$ for Gaussian components with label 1 and $\alpha_i "
-           r"\propto -1$ for those with label -1”", failure="misprint")  # fmt: skip
+    @claim("appendix A.7.4", "share of the neurons near a centre for which that is so, first setting", low=0.9,
+           high=1.0, possible=SHARE, paper_says=r"“$\alpha_i \propto 1$ for Gaussian components with label 1 and "
+           r"$\alpha_i \propto -1$ for those with label -1”", failure="misprint")  # fmt: skip
     def mixture_signs(self):
         """A neuron near one of 16 centres has an output weight of the sign of its label.
 

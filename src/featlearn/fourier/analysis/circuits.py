@@ -209,11 +209,10 @@ class Circuits(Claims):
         own = pick(self.neurons, cell=cell, moment="end")
         return own[own["vector"] <= k].groupby("replicate")["peak"].mean()
 
-    @claim("Theorem 4.9, Figures 4.2 (a), C.2 (a), C.4 (a)", "neurons of one frequency, not dead, at the "
-           "frequency with the fewest, least over three to five numbers", low=1, possible=POSITIVE,
-           artefact="fourier/measurements/circuits/three-neurons.parquet",
-           paper_says=r"“for each spectrum $\zeta \in \{1, \dots, \frac{p-1}{2}\}$, there exists a "
-           "hidden-neuron utilizes this spectrum”")  # fmt: skip
+    @claim("Theorem 4.9, Figures 4.2 (a), C.2 (a), C.4 (a)", "neurons of one frequency, not dead, at the frequency "
+           "with the fewest, least over three to five numbers", low=1, possible=POSITIVE,
+           artefact="fourier/measurements/circuits/three-neurons.parquet", paper_says=r"“for each spectrum $\zeta "
+           r"\in \{1, \dots, \frac{p-1}{2}\}$, there exists a hidden-neuron utilizes this spectrum”")  # fmt: skip
     def every_frequency_used(self):
         """For every frequency there is a neuron that has it alone.
 
@@ -230,10 +229,9 @@ class Circuits(Claims):
             fewest[cell] = every.fillna(0).min(axis=1)
         return pd.DataFrame(fewest).min(axis=1)
 
-    @claim("Lemma 4.10", "median distance of sum and output phase (radians), active neurons, 3 "
-           "inputs, half of all for training", low=0.0, high=0.05, possible=POSITIVE, changed=RATE,
-           paper_says=r"“are some phase offsets satisfying $\theta_{u_1}^* + \dots + \theta_{u_k}^* = "
-           r"\theta_w^*$”")  # fmt: skip
+    @claim("Lemma 4.10", "median distance of sum and output phase (radians), active neurons, 3 inputs, half of all "
+           "for training", low=0.0, high=0.05, possible=POSITIVE, changed=RATE,
+           paper_says=r"“are some phase offsets satisfying $\theta_{u_1}^* + \dots + \theta_{u_k}^* = \theta_w^*$”")  # fmt: skip
     def phases_add_up(self):
         r"""The phases of a neuron's input vectors add up to that of its output vector.
 

@@ -127,8 +127,7 @@ class Grokking(Claims):
         return (cls(config, decay=config["grokking"]["two"]["transformer"]["weight_decay"]),)
 
     @claim("after Figure 4.4", f"{QUANTITY} fits, 2 numbers, inputs split at random", low=1.0,
-           changed=f"{BATCHES} {DECAY}",
-           paper_says="“There is a grokking phenomenon in all figures.”")  # fmt: skip
+           changed=f"{BATCHES} {DECAY}", paper_says="“There is a grokking phenomenon in all figures.”")  # fmt: skip
     def grokking(self):
         """With weight decay {decay} a transformer that adds two numbers generalises long after it fits.
 
@@ -137,8 +136,7 @@ class Grokking(Claims):
         return self.delay("two", "tuples")
 
     @claim("after Figure 4.4", f"{QUANTITY} fits, 4 numbers minus 2, inputs split at random", high=-0.5,
-           changed=f"{BATCHES} {DECAY}",
-           paper_says="“as k increases, the grokking phenomenon becomes weak”")  # fmt: skip
+           changed=f"{BATCHES} {DECAY}", paper_says="“as k increases, the grokking phenomenon becomes weak”")  # fmt: skip
     def grokking_weakens(self):
         """With weight decay {decay} the delay from fitting to generalising weakens as numbers are added.
 
@@ -192,10 +190,9 @@ class Grokking(Claims):
         """The same networks with two numbers, whose orbits are pairs."""
         return {"2 numbers": self.harder("two").mean()}
 
-    @claim("ours, behind Figure 4.4", "accuracy on test inputs that are a permutation of one for "
-           "training minus on the others, when the training inputs are first fitted, 2 numbers",
-           low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES, changed=BATCHES,
-           artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
+    @claim("ours, behind Figure 4.4", "accuracy on test inputs that are a permutation of one for training minus on "
+           "the others, when the training inputs are first fitted, 2 numbers", low=0.1, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
     def permutations_leak(self):
         """A transformer knows permutations of its training inputs before other test inputs.
 
@@ -203,10 +200,9 @@ class Grokking(Claims):
         """
         return self.leak("transformer")
 
-    @claim("ours (eq. 4.2)", "accuracy on test inputs that are a permutation of one for training "
-           "minus on the others, when the polynomial network first fits the training inputs, 2 "
-           "numbers", low=-0.05, high=0.05, kind=CONTROL, possible=DIFFERENCE_OF_SHARES,
-           changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
+    @claim("ours (eq. 4.2)", "accuracy on test inputs that are a permutation of one for training minus on the "
+           "others, when the polynomial network first fits the training inputs, 2 numbers", low=-0.05, high=0.05,
+           kind=CONTROL, possible=DIFFERENCE_OF_SHARES, changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
     def permutations_leak_not_to_the_polynomial(self):
         """A polynomial network knows permutations of its training inputs no sooner than others.
 

@@ -91,8 +91,7 @@ class Margins(Claims):
     def last(self, quantity, cell="full", arm="penalty"):
         return last(self.curves, quantity, cell=cell, arm=arm)
 
-    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training",
-           low=0.95, high=1.0,
+    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training", low=0.95, high=1.0,
            paper_says="“we give the closed form of the maximum margin of a network”")  # fmt: skip
     def margin_reached(self):
         """Training with a small penalty on the norm finds the maximum margin.
@@ -101,9 +100,8 @@ class Margins(Claims):
         """
         return self.last("least")
 
-    @claim("Theorem 4.9", r"largest such margin over $\gamma^*$ of any arm at any step", low=0.9,
-           high=1 + 1e-5, possible=POSITIVE,
-           paper_says=r"“we define $\gamma^*$ to be the maximum normalized margin”")  # fmt: skip
+    @claim("Theorem 4.9", r"largest such margin over $\gamma^*$ of any arm at any step", low=0.9, high=1 + 1e-5,
+           possible=POSITIVE, paper_says=r"“we define $\gamma^*$ to be the maximum normalized margin”")  # fmt: skip
     def margin_never_above(self):
         r"""No network has a margin above $\gamma^*$, not even the mean one with equally weighted wrong
         classes, the largest of all.
@@ -112,10 +110,9 @@ class Margins(Claims):
         """
         return pick(self.curves, quantity="spread").groupby("replicate")["value"].max()
 
-    @claim("ours, behind Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training, the "
-           r"smallest of all $\lambda$", low=0.95, high=1.0, kind=OBSERVATION,
-           changed="Stands in place of a claim that the margin rises as lambda falls, which pilots "
-           "on other streams did not show and Lemma 4.7 does not say.")  # fmt: skip
+    @claim("ours, behind Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training, the smallest of all "
+           r"$\lambda$", low=0.95, high=1.0, kind=OBSERVATION, changed="Stands in place of a claim that the margin "
+           "rises as lambda falls, which pilots on other streams did not show and Lemma 4.7 does not say.")  # fmt: skip
     def margin_at_any_strength(self):
         r"""At every $\lambda$ the minimiser of the penalised loss has the maximum margin, not only in the limit.
 
@@ -134,10 +131,9 @@ class Margins(Claims):
         """
         return self.last("single")
 
-    @claim("section C.10.1, the comparison is ours", "share of the active neurons of one frequency, "
-           "penalty minus weight decay, paired, 3 inputs, half of all for training", low=0.3,
-           high=1.0, kind=OBSERVATION, possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED,
-           changed=PILOTED)  # fmt: skip
+    @claim("section C.10.1, the comparison is ours", "share of the active neurons of one frequency, penalty minus "
+           "weight decay, paired, 3 inputs, half of all for training", low=0.3, high=1.0, kind=OBSERVATION,
+           possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
     def penalty_not_decay(self):
         r"""The thesis' $\lambda$ makes circuits as a penalty on the norm, and none as weight decay of the
         same number.
@@ -146,9 +142,8 @@ class Margins(Claims):
         """
         return self.last("single", "decay") - self.last("single", "decay", "weak-decay")
 
-    @claim("ours", "share of the active neurons of one frequency, strong weight decay, 3 inputs, half "
-           "of all for training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE,
-           out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
+    @claim("ours", "share of the active neurons of one frequency, strong weight decay, 3 inputs, half of all for "
+           "training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
     def strong_decay_too(self):
         """Strong weight decay makes neurons of one frequency, too.
 

@@ -58,14 +58,12 @@ class Appendix(Claims):
         above = ratio.groupby("replicate")["ratio"].max() > 1
         return np.where(above, BEYOND, slopes(ratio, "dimension", "ratio"))
 
-    @claim("Section 3.4.2, Theorem 3.22", "bound of Proposition 3.23 less the test loss after one "
-           "closed-form step, as on infinitely many inputs, largest $k$, $B = 10$", low=0.05, high=0.5,
-           kind=OBSERVATION,
+    @claim("Section 3.4.2, Theorem 3.22", "bound of Proposition 3.23 less the test loss after one closed-form step, "
+           "as on infinitely many inputs, largest $k$, $B = 10$", low=0.05, high=0.5, kind=OBSERVATION,
            out_of_reach=needs(appendix__replicates=3, appendix__fixed__blocks=9),
-           paper_says="“Clearly, our framework is beyond the fixed feature methods.”",
-           changed="The sentence says since a published run of what the bound is, all parities of a "
-           "size, and since 2026-11-25 that the step is in closed form, "
-           "which makes it an observation.")  # fmt: skip
+           paper_says="“Clearly, our framework is beyond the fixed feature methods.”", changed="The sentence says "
+           "since a published run of what the bound is, all parities of a size, and since 2026-11-25 that the step "
+           "is in closed form, which makes it an observation.")  # fmt: skip
     def beyond_fixed_features(self):
         """After one step of the population's gradient, $N$ features have less loss on a parity than $N$
         fixed ones can have on all parities of that size.

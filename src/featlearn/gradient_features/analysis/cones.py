@@ -159,9 +159,8 @@ class Cones(Claims):
         d = max(self.config["cones"]["dimensions"]["values"])
         return self.config["cones"]["laws"]["xor"]["noise"], sqrt(d / log(log(d)))
 
-    @claim("Lemma B.25", r"share of the neurons with $|\cos| > {edge}$ and a length of at least $\rho / 2$, "
-           "after a sampled step", low=0.45, high=0.55,
-           out_of_reach=ENOUGH(cones__laws__linear__samples=5000),
+    @claim("Lemma B.25", r"share of the neurons with $|\cos| > {edge}$ and a length of at least $\rho / 2$, after a "
+           r"sampled step", low=0.45, high=0.55, out_of_reach=ENOUGH(cones__laws__linear__samples=5000),
            paper_says=r"“we have $(\mathbf{w}^*, -1) \in S_{p, \gamma, B_G}$”")  # fmt: skip
     def cones_linear(self):
         r"""On linearly separable data half of the neurons, those with negative threshold, turn to $w^*$.
@@ -201,10 +200,9 @@ class Cones(Claims):
         """
         return self.highest("mixture", "sure_hit")
 
-    @claim("Lemma B.47, $(D_j, -1)$", "share of the partners in a cone, closed form, highest threshold",
-           low=0.9, high=1.0, out_of_reach=HIGH,
-           paper_says=r"“we have $(D_j, +1), (D_j, -1) \in S_{p,\gamma,B_G}$ for all $j \in [r]$”",
-           failure="one word too strong")  # fmt: skip
+    @claim("Lemma B.47, $(D_j, -1)$", "share of the partners in a cone, closed form, highest threshold", low=0.9,
+           high=1.0, out_of_reach=HIGH, paper_says=r"“we have $(D_j, +1), (D_j, -1) \in S_{p,\gamma,B_G}$ for all $j "
+           r"\in [r]$”", failure="one word too strong")  # fmt: skip
     def cones_parity_negative(self):
         r"""With several parity blocks, the partners $(-w, -b)$ of sure neurons lie in a cone too:
         $(D_j, -1)$ is a feature.
@@ -215,9 +213,8 @@ class Cones(Claims):
         """
         return self.highest("parity_blocks", "partner_hit")
 
-    @claim("Lemma B.37", "share of sure starts, closed form, largest dimension", low=0.9, high=1.0,
-           out_of_reach=WIDE, premises=("noise_within",),
-           paper_says=r"“we have $(D_j, +1) \in S_{p,\gamma,B_G}$ for all $j \in [4]$”",
+    @claim("Lemma B.37", "share of sure starts, closed form, largest dimension", low=0.9, high=1.0, out_of_reach=WIDE,
+           premises=("noise_within",), paper_says=r"“we have $(D_j, +1) \in S_{p,\gamma,B_G}$ for all $j \in [4]$”",
            failure="rate or constant")  # fmt: skip
     def cones_xor_as_printed(self):
         r"""On the XOR of four Gaussians, sure neurons turn to within $\gamma = \sigma / \sqrt{d}$ of $D_j$.

@@ -102,10 +102,9 @@ class Frozen(Claims):
         n, m = of["samples"]["train"], of["neurons"]
         return m, printed.polynomial_width(of["dimension"], m, n, 0.1)
 
-    @claim("ours, against Theorem 3.4 in the main text", "log10 of the largest training loss along "
-           "them; it is 0 at $a = 0$", low=0.3, kind=OBSERVATION, possible=(-np.inf, np.inf),
-           out_of_reach=reach(), id="theorem-3.4-one-over-t",
-           changed="The logarithm of the loss, after a tour.")  # fmt: skip
+    @claim("ours, against Theorem 3.4 in the main text", "log10 of the largest training loss along them; it is 0 at "
+           "$a = 0$", low=0.3, kind=OBSERVATION, possible=(-np.inf, np.inf), out_of_reach=reach(),
+           id="theorem-3.4-one-over-t", changed="The logarithm of the loss, after a tour.")  # fmt: skip
     def one_over_t(self):
         r"""Steps of $1 / t$, as the main text prints them, are no descent.
 
@@ -114,18 +113,17 @@ class Frozen(Claims):
         """
         return np.log10(pick(self.smooth, rule="1 / t").groupby("replicate")["train"].max())
 
-    @claim("Theorem B.56", "test error of the best of the panel, chosen on validation data, minus that of the "
-           f"network after a first step on the population, last step, $d = {{dimension}}$, {FITTING}",
-           low=0.4, high=1.0, kind=OBSERVATION, premises=("dimension_large",),
+    @claim("Theorem B.56", f"test error of the best of the panel, chosen on validation data, minus that of the "
+           f"network after a first step on the population, last step, $d = {{dimension}}$, {FITTING}", low=0.4,
+           high=1.0, kind=OBSERVATION, premises=("dimension_large",),
            artefact="gradient_features/measurements/frozen/curves.parquet",
            out_of_reach=reach(frozen__uniform_parity__four__dimension=51,
-                              frozen__uniform_parity__four__steps=2000),
-           changed="Upper end of 1 in place of 1/2, after test sets had scattered across it, .48 to "
-           ".502 with a second seed. The sentence names the closed form of the first step since "
-           "2026-11-25, which makes it an observation; the whole panel since.", paper_says=r"“there exists $t \in [T]$ such that "
-           r"$\Pr[\text{sign}(\mathbf{g}_{\Xi(t)})(\mathbf{x}) \neq \mathbf{y}] \leq "
-           r"\mathcal{L}_{\mathcal{D}_{\text{parity-uniform}}} "
-           r"\mathbf{g}_{(\mathbf{a}^{(t)}, \mathbf{W}^{(1)}, \mathbf{b})} \leq \epsilon$”")  # fmt: skip
+                              frozen__uniform_parity__four__steps=2000), changed="Upper end of 1 in place of 1/2, "
+           "after test sets had scattered across it, .48 to .502 with a second seed. The sentence names the closed "
+           "form of the first step since 2026-11-25, which makes it an observation; the whole panel since.",
+           paper_says=r"“there exists $t \in [T]$ such that $\Pr[\text{sign}(\mathbf{g}_{\Xi(t)})(\mathbf{x}) \neq "
+           r"\mathbf{y}] \leq \mathcal{L}_{\mathcal{D}_{\text{parity-uniform}}} \mathbf{g}_{(\mathbf{a}^{(t)}, "
+           r"\mathbf{W}^{(1)}, \mathbf{b})} \leq \epsilon$”")  # fmt: skip
     def uniform_parity_learned(self):
         r"""After a first step on the population, from infinitely many inputs, Algorithm 6 learns the parity
         of four; no method of the panel learns it from {inputs} inputs.
@@ -147,17 +145,15 @@ class Frozen(Claims):
         """
         return self.last("four", PRINTED, "loss") - self.last("four", FITTING, "loss")
 
-    @claim("Theorem B.69", "share of the labels' energy that is missed: the best of the panel, "
-           "chosen on validation data, minus the network, last step, same inputs",
-           low=0.2, high=1.0, possible=(-np.inf, 1), premises=("polynomial_inputs", "polynomial_width"),
+    @claim("Theorem B.69", "share of the labels' energy that is missed: the best of the panel, chosen on validation "
+           "data, minus the network, last step, same inputs", low=0.2, high=1.0, possible=(-np.inf, 1),
+           premises=("polynomial_inputs", "polynomial_width"),
            artefact="gradient_features/measurements/frozen/curves.parquet",
            out_of_reach=reach(frozen__multi_index__samples__train=2000,
-                              frozen__multi_index__neurons=200),
-           changed="200 neurons and fresh streams, after .16 ± .06 and .11 ± .16 with 50 and two "
-           "seeds, and .24 in a pilot with 200; band kept. The whole panel since.",
-           paper_says=r"“with high probability that there exists $t \in [T]$ such that "
-           r"$\mathcal{L}_{\mathcal{D}_X} g_{(a^{(t)}, \mathbf{w}^{(1)}, b)} \leq \epsilon$”",
-           failure="not reproduced")  # fmt: skip
+                              frozen__multi_index__neurons=200), changed="200 neurons and fresh streams, after .16 ± "
+           ".06 and .11 ± .16 with 50 and two seeds, and .24 in a pilot with 200; band kept. The whole panel since.",
+           paper_says=r"“with high probability that there exists $t \in [T]$ such that $\mathcal{L}_{\mathcal{D}_X} "
+           r"g_{(a^{(t)}, \mathbf{w}^{(1)}, b)} \leq \epsilon$”", failure="not reproduced")  # fmt: skip
     def multi_index_learned(self):
         r"""From inputs of order $d^2$, Algorithm 7 learns more of a polynomial of degree 4 of two
         projections than any method of the panel.
@@ -166,12 +162,11 @@ class Frozen(Claims):
         """
         return self.panel("multi_index") - self.last("multi_index", "as printed")
 
-    @claim("Theorem B.69", "exponent of $d$ in the inputs for a unit of signal over noise energy, 1 over "
-           "the slope of share / (1 - share) over $n$", low=1.9, high=2.1, possible=(-np.inf, np.inf),
+    @claim("Theorem B.69", "exponent of $d$ in the inputs for a unit of signal over noise energy, 1 over the slope "
+           "of share / (1 - share) over $n$", low=1.9, high=2.1, possible=(-np.inf, np.inf),
            out_of_reach=reach(frozen__scan__replicates=5, frozen__scan__dimensions=200,
-                              frozen__scan__neurons=200),
-           changed="Ten replicates in place of five and fresh streams, after two seeds were "
-           "undecided; band kept.",
+                              frozen__scan__neurons=200), changed="Ten replicates in place of five and fresh "
+           "streams, after two seeds were undecided; band kept.",
            paper_says=r"“Assume $n \geq \Omega(d^2 r \kappa^2 (C_l \log(nmd))^{\tau+1} + m)$”")  # fmt: skip
     def multi_index_samples(self):
         r"""The first step needs inputs of order $d^2$: at equal $n / d^2$ its share in the relevant space

@@ -61,13 +61,11 @@ class Learning(ParityClaims):
         curve = pick(self.curves, law="parity", arm="network", part="all")
         return per_replicate(curve, step=curve["step"].max())
 
-    @claim("Theorem 3.22", "test accuracy after the last step minus the plateau, {level}", low=0.15,
-           high=0.5, kind=THEOREM,
-           premises=("block_large", "dimension_large", "background_rare", "structure_likely"),
-           out_of_reach=reach(learning__laws__parity__steps=6000),
-           changed="All steps draw from one training set, and the comparison with fixed features is a claim "
-           "of its own, against the whole panel from equal inputs; band kept.",
-           paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
+    @claim("Theorem 3.22", "test accuracy after the last step minus the plateau, {level}", low=0.15, high=0.5,
+           kind=THEOREM, premises=("block_large", "dimension_large", "background_rare", "structure_likely"),
+           out_of_reach=reach(learning__laws__parity__steps=6000), changed="All steps draw from one training set, "
+           "and the comparison with fixed features is a claim of its own, against the whole panel from equal inputs; "
+           "band kept.", paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
     def parity_learned(self):
         """The later steps of Algorithm 1 learn the parity, from {inputs} inputs; the majority rule does not.
 
@@ -86,11 +84,10 @@ class Learning(ParityClaims):
         """
         return self.last() - best_of_panel(pick(self.heads, law="parity"))
 
-    @claim("ours", f"mean test accuracy until step {FIRST}, in cones minus by chance, paired, {{law}}",
-           low=0.02, high=0.5, out_of_reach=reach(learning__lottery__replicates=20),
-           changed="Twenty tickets and twenty replicates, after desk had .13 [-.08, .34] over chance "
-           "with all neurons in cones and five; band kept. All steps draw from the training set since, "
-           "and none draws fresh inputs.")  # fmt: skip
+    @claim("ours", f"mean test accuracy until step {FIRST}, in cones minus by chance, paired, {{law}}", low=0.02,
+           high=0.5, out_of_reach=reach(learning__lottery__replicates=20), changed="Twenty tickets and twenty "
+           "replicates, after desk had .13 [-.08, .34] over chance with all neurons in cones and five; band kept. "
+           "All steps draw from the training set since, and none draws fresh inputs.")  # fmt: skip
     def lottery_beats_chance(self):
         """Neurons that the first step put into cones learn faster than as many drawn by chance.
 

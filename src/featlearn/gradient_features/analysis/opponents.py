@@ -113,12 +113,11 @@ class Baselines(Claims):
         return {f"lead over {name}": network - per_replicate(self.here(), method=name)
                 for name in others if name != "network"}  # fmt: skip
 
-    @claim("Theorem B.42", "test accuracy minus the better of own start and tangent kernel, "
-           r"$\sigma_B = {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.1, high=0.5,
-           kind=THEOREM, baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"),
+    @claim("Theorem B.42", r"test accuracy minus the better of own start and tangent kernel, $\sigma_B = {noise}$, "
+           r"$d = {dimension}$, same {inputs} inputs", low=0.1, high=0.5, kind=THEOREM, baselines="leads",
+           premises=("noise_within", "neurons_enough", "inputs_enough"),
            changed="The sentence names noise and dimension since a run had been seen.",
-           paper_says="“Our framework can show the advantage of network learning over kernel "
-           "methods”")  # fmt: skip
+           paper_says="“Our framework can show the advantage of network learning over kernel methods”")  # fmt: skip
     def xor_beats_own_start(self):
         r"""A trained network learns the XOR with noise {noise} in {dimension} dimensions; its start
         under a new head and its tangent kernel do not suffice.
@@ -130,15 +129,13 @@ class Baselines(Claims):
         ]
         return per_replicate(self.here(), method="network") - np.max(fixed, axis=0)
 
-    @claim("Theorem B.42", "test accuracy minus that of the best of the panel, chosen on validation "
-           r"data, $\sigma_B = {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.03, high=0.5,
-           kind=THEOREM, baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"),
-           paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to "
-           "achieve nontrivial errors”",
-           changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and -.01 "
-           "to .10 with two seeds; band kept. The sentence names noise and dimension. Against the whole "
-           "panel and not the RBF kernel alone since the quadratic kernel was known to lead by .02; "
-           "band kept.")  # fmt: skip
+    @claim("Theorem B.42", r"test accuracy minus that of the best of the panel, chosen on validation data, $\sigma_B "
+           r"= {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.03, high=0.5, kind=THEOREM,
+           baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"), paper_says=r"“fixed "
+           r"feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to achieve nontrivial errors”",
+           changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and -.01 to .10 with two "
+           "seeds; band kept. The sentence names noise and dimension. Against the whole panel and not the RBF kernel "
+           "alone since the quadratic kernel was known to lead by .02; band kept.")  # fmt: skip
     def xor_beats_best_opponent(self):
         r"""On the XOR with noise {noise} in {dimension} dimensions, a trained network beats every
         method of the panel of baselines.
@@ -149,11 +146,10 @@ class Baselines(Claims):
         """
         return per_replicate(self.here(), method="network") - best_of_panel(self.here())
 
-    @claim("Section 3.4.1, on Theorem B.42", "test accuracy of the best of the panel at the largest "
-           r"dimension minus that at the smallest, $\sigma_B = {noise}$, {inputs} inputs each",
-           high=0.0, kind=OBSERVATION, premises=("noise_within",),
-           paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to "
-           "achieve nontrivial errors”")  # fmt: skip
+    @claim("Section 3.4.1, on Theorem B.42", r"test accuracy of the best of the panel at the largest dimension minus "
+           r"that at the smallest, $\sigma_B = {noise}$, {inputs} inputs each", high=0.0, kind=OBSERVATION,
+           premises=("noise_within",), paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and "
+           r"$\Omega(d^2)$ samples to achieve nontrivial errors”")  # fmt: skip
     def xor_fixed_features_need_samples(self):
         r"""With a fixed number of inputs, fixed features learn less of the XOR as the dimension grows.
 

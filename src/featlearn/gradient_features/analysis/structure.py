@@ -35,13 +35,12 @@ class Structure(ParityClaims):
         """Accuracy on uniform inputs after the last step."""
         return per_replicate(self.curves, arm=arm, part="all", step=self.curves["step"].max())
 
-    @claim("Theorem 3.22, ours at $p_A = 0$", "accuracy on uniform inputs after the last step, trained "
-           "with $p_A = {structured}$, minus the best of $p_A = 0$ and of the panel on inputs of either "
-           "kind, chosen on validation data, {inputs} inputs each", low=0.25, high=1.0,
-           changed="Upper end 1 in place of .5, after desk had .493 [.479, .506]. An observation and no "
-           "theorem, as Theorem 3.22 does not reach $p_A = 0$. Since products of three coordinates were "
-           "known to cut the lead to .16: the whole panel, equal inputs for all (the network had "
-           "260,000), a block of five in place of three, and the band that its plateau leaves.")  # fmt: skip
+    @claim("Theorem 3.22, ours at $p_A = 0$", "accuracy on uniform inputs after the last step, trained with $p_A = "
+           "{structured}$, minus the best of $p_A = 0$ and of the panel on inputs of either kind, chosen on "
+           "validation data, {inputs} inputs each", low=0.25, high=1.0, changed="Upper end 1 in place of .5, after "
+           "desk had .493 [.479, .506]. An observation and no theorem, as Theorem 3.22 does not reach $p_A = 0$. "
+           "Since products of three coordinates were known to cut the lead to .16: the whole panel, equal inputs for "
+           "all (the network had 260,000), a block of five in place of three, and the band that its plateau leaves.")  # fmt: skip
     def structure_worth(self):
         """With a structured part among its {inputs} inputs, Algorithm 1 learns far more of a uniform
         parity of {block} than without, or than any method of the panel.
@@ -56,9 +55,8 @@ class Structure(ParityClaims):
         ]
         return self.last("structured") - np.max(rest, axis=0)
 
-    @claim("Lemma B.47, ours at $p_A = 0$", "share of neurons in a cone of width {gamma} after the first "
-           "step on {inputs} inputs, $p_A = {structured}$ minus $p_A = 0$, paired",
-           low=0.9, high=1.0)  # fmt: skip
+    @claim("Lemma B.47, ours at $p_A = 0$", "share of neurons in a cone of width {gamma} after the first step on "
+           "{inputs} inputs, $p_A = {structured}$ minus $p_A = 0$, paired", low=0.9, high=1.0)  # fmt: skip
     def structure_first_step(self):
         r"""With structure the first step puts neurons into the cone of the block; without it, as many inputs put none
         there.

@@ -141,11 +141,10 @@ class Models(Claims):
         """
         return self.accuracy(-1, 1)
 
-    @claim("after Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels "
-           "flipped", low=0.1, high=1, changed=f"{WIDER} Kind, after a run was published: a theorem "
-           "before, but one end of the curve on documents of ours.",
-           paper_says="“larger models are more easily affected by noise (flipped labels) and override "
-           "pretrained biases than smaller models”")  # fmt: skip
+    @claim("after Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels flipped",
+           low=0.1, high=1, changed=f"{WIDER} Kind, after a run was published: a theorem before, but one end of the "
+           f"curve on documents of ours.", paper_says="“larger models are more easily affected by noise (flipped "
+           "labels) and override pretrained biases than smaller models”")  # fmt: skip
     def small_falls_less(self):
         """With all labels flipped the smallest model keeps more accuracy than the largest.
 
@@ -153,10 +152,9 @@ class Models(Claims):
         """
         return self.accuracy(0, 1) - self.accuracy(-1, 1)
 
-    @claim("section 5.6.1, on {of}", "accuracy of the smallest without flipped labels minus with {few} "
-           "of them", high=0.1, changed="New, after a run had 1 and about .7 at a quarter.",
-           paper_says="“the performance of small models remains flat and seldom is worse than random "
-           "guessing”")  # fmt: skip
+    @claim("section 5.6.1, on {of}", "accuracy of the smallest without flipped labels minus with {few} of them",
+           high=0.1, changed="New, after a run had 1 and about .7 at a quarter.",
+           paper_says="“the performance of small models remains flat and seldom is worse than random guessing”")  # fmt: skip
     def small_stays_flat(self):
         """The smallest model stays flat where {few} of the labels are flipped.
 
@@ -164,10 +162,9 @@ class Models(Claims):
         """
         return self.accuracy(0, 0) - self.accuracy(0, self.words["few"])
 
-    @claim("after Figure 5.3, on {of}", "share of the answer's attention at the irrelevant sentence, "
-           "largest minus smallest model", low=0, high=1,
-           paper_says="“larger models focus on both sentences, while smaller models only focus on "
-           "relevant sentences”", changed="Kind and row, after a run was published: a theorem before, "
+    @claim("after Figure 5.3, on {of}", "share of the answer's attention at the irrelevant sentence, largest minus "
+           "smallest model", low=0, high=1, paper_says="“larger models focus on both sentences, while smaller models "
+           "only focus on relevant sentences”", changed="Kind and row, after a run was published: a theorem before, "
            "of small transformers at the label, where their loss does not train.")  # fmt: skip
     def attention_irrelevant(self):
         """The larger model attends more to the irrelevant sentence.

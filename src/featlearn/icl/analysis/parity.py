@@ -208,12 +208,11 @@ class Prompts(Claims):
         low, high = sorted(own.columns)[-2:]
         return np.log(own[high] / own[low]) / np.log(high / low)
 
-    @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, "
-           "over the printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE,
-           out_of_reach=NOISY, paper_says="“the smaller model has a much smaller influence from noise "
-           "than the larger model”", failure="rate or constant",
-           changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at .443), in the "
-           "thesis' favour; the lower end is gone.")  # fmt: skip
+    @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, over the "
+           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE, out_of_reach=NOISY,
+           paper_says="“the smaller model has a much smaller influence from noise than the larger model”",
+           failure="rate or constant", changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at "
+           ".443), in the thesis' favour; the lower end is gone.")  # fmt: skip
     def noise_at_most_as_printed(self):
         r"""Noise influences few heads at most $(\nu_1 + 1)/(\nu_2 + 1)$ times as much as many.
 
@@ -226,8 +225,7 @@ class Prompts(Claims):
 
     @claim("Theorem 5.5.2", "accuracy of g1 minus that of g2 at {judged} examples", low=0.02, high=1,
            possible=DIFFERENCE_OF_SHARES, out_of_reach=PROMPTS,
-           paper_says="“smaller models are more robust to noise while larger ones are easily "
-           "distracted”")  # fmt: skip
+           paper_says="“smaller models are more robust to noise while larger ones are easily distracted”")  # fmt: skip
     def fewer_heads_fewer_examples(self):
         """On an important task with finite prompts the printed $g_1$ is right more often than $g_2$.
 
@@ -235,11 +233,9 @@ class Prompts(Claims):
         """
         return self.accuracy("g1") - self.accuracy("g2")
 
-    @claim("section 5.5", "hinge loss on the others with 4 heads minus that with the most, where they "
-           "are rarest", low=0.02,
-           out_of_reach=needs(parity__training__steps=1500, parity__training__heads=16),
-           changed="From .02, and 1500 steps at least, after pilots on other streams had about .1 "
-           "from 4 to 16 heads.",
+    @claim("section 5.5", "hinge loss on the others with 4 heads minus that with the most, where they are rarest",
+           low=0.02, out_of_reach=needs(parity__training__steps=1500, parity__training__heads=16), changed="From "
+           ".02, and 1500 steps at least, after pilots on other streams had about .1 from 4 to 16 heads.",
            paper_says="“larger models can learn more hidden features”")  # fmt: skip
     def more_heads_rare_tasks(self):
         """Trained networks with more heads serve the rare tasks better.
@@ -250,12 +246,11 @@ class Prompts(Claims):
         wide = own.pivot_table(index="replicate", columns="heads", values="others")
         return wide[4] - wide[wide.columns.max()]
 
-    @claim("Theorem 5.5.1", "least norm found with full matrices over the least found with diagonal "
-           "heads, as many heads, four features", high=1, possible=POSITIVE, kind=OBSERVATION,
+    @claim("Theorem 5.5.1", "least norm found with full matrices over the least found with diagonal heads, as many "
+           "heads, four features", high=1, possible=POSITIVE, kind=OBSERVATION,
            out_of_reach=needs(parity__norms__steps=2000, parity__norms__restarts=16),
-           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”",
-           changed="Was a theorem, that the least are diagonal (diagonal-least-norm-as-printed, failed "
-           "at .764): two upper bounds refute none.")  # fmt: skip
+           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”", changed="Was a theorem, that the least are "
+           "diagonal (diagonal-least-norm-as-printed, failed at .764): two upper bounds refute none.")  # fmt: skip
     def full_matrices_lighter(self):
         """A search from random starts finds full matrices of less norm than diagonal heads.
 

@@ -226,11 +226,10 @@ class OfPrompts(Claims):
         """
         return wide(self.prompts, "parameter_holds").min(axis=1)
 
-    @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half "
-           r"of the loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9,
-           high=1.1, possible=POSITIVE, out_of_reach=LONG, paper_says="“providing a tight bound on "
-           "the prediction error that decays exponentially with the number of iterations”",
-           failure="one word too strong")  # fmt: skip
+    @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half of the "
+           r"loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9, high=1.1, possible=POSITIVE,
+           out_of_reach=LONG, paper_says="“providing a tight bound on the prediction error that decays exponentially "
+           "with the number of iterations”", failure="one word too strong")  # fmt: skip
     def tight_as_printed(self):
         r"""The bound of Theorem 8.16 on the error is tight.
 
@@ -251,10 +250,9 @@ class OfPrompts(Claims):
         """
         return self.widening("gap")
 
-    @claim("section 8.6", "bound - squared error after ten loops, largest minus smallest n, trials of "
-           "the figure", kind=OBSERVATION, high=0.0, out_of_reach=needs(construction__examples=128),
-           paper_says="“with the gap between empirical and theoretical performance narrowing as n "
-           "increases”")  # fmt: skip
+    @claim("section 8.6", "bound - squared error after ten loops, largest minus smallest n, trials of the figure",
+           kind=OBSERVATION, high=0.0, out_of_reach=needs(construction__examples=128),
+           paper_says="“with the gap between empirical and theoretical performance narrowing as n increases”")  # fmt: skip
     def gap_of_errors_narrows(self):
         """As a difference of errors, the gap between bound and error narrows as $n$ grows.
 
@@ -292,11 +290,10 @@ class OfConditionNumbers(Claims):
         construction__proportional__replicates=5, construction__proportional__draws=10,
     )  # fmt: skip
 
-    @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of "
-           "a mean of ten", low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",
+    @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of a mean of ten",
+           low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",
            out_of_reach=first_of(needs(construction__kappas__draws=1000), printed),
-           paper_says=r"“The average κ values for the different sample sizes are $\{4.57, 3.13, 2.07, "
-           r"1.62\}$”")  # fmt: skip
+           paper_says=r"“The average κ values for the different sample sizes are $\{4.57, 3.13, 2.07, 1.62\}$”")  # fmt: skip
     def kappas_as_printed(self):
         """Mean condition numbers of ten trials are as printed for four numbers of examples.
 
@@ -359,10 +356,9 @@ class OfTheTask(Claims):
         last = int(loops.columns.max())
         return (loops[last] - loops[last // 2]) / (last - last // 2)
 
-    @claim("section 8.3.2", r"distance to $\theta^*$ of the output of one loop with step $1/|y|^2$, n = "
-           r"{few}, over $|\alpha|$", kind=THEOREM, low=0, high=BROKEN,
-           paper_says=r"“Solving any one of them requires to estimate the $\theta^*$”",
-           failure="one word too strong")  # fmt: skip
+    @claim("section 8.3.2", r"distance to $\theta^*$ of the output of one loop with step $1/|y|^2$, n = {few}, over "
+           r"$|\alpha|$", kind=THEOREM, low=0, high=BROKEN, paper_says=r"“Solving any one of them requires to "
+           r"estimate the $\theta^*$”", failure="one word too strong")  # fmt: skip
     def task_needs_theta_as_printed(self):
         r"""Solving the task requires an estimate of $\theta^*$, so that it is as hard as linear regression.
 
