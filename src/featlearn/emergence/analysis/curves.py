@@ -103,10 +103,10 @@ def accuracy_curves(
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
     does not learn all labels") }} (last panel).
 
-    Test accuracy of network, NTK (Taylor model at the start) and random features; solid: structured inputs, dashed:
-    fair bits. Means of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }}
-    replicates with 95 % intervals; of unequal classes each and the median, and below the mean of both labels'
-    accuracies. Dotted: best threshold on the count of relevant patterns; grey: majority.
+    Solid: structured inputs, dashed: fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}",
+    arm="network", quantity="test") }} replicates with 95 % intervals. NTK: Taylor model at the start. Unequal classes:
+    each replicate and the median; below, the mean of both labels' accuracies. Dotted: best threshold on the count of
+    relevant patterns; grey: majority.
     """
     panels = tuple(one for one in panels if (values["cell"] == one[0]).any())
     unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
@@ -187,9 +187,9 @@ def weight_maps(
     *What to see:* two places mean that all weights are multiples of one vector; the gradual gathering of the thesis
     needs some of the start.
 
-    Multidimensional scaling of the weights by $1 - \cos$: at the start, after one and after two full steps, one
-    replicate. Stars: plus and minus the sum of the relevant patterns; blue, orange: neurons that end near a star
-    ($|\cos| > 0.9$). Upper rows: the theory's step; lower: half of the start kept.
+    Maps by $1 - \cos$ of the weights of one replicate at the start and after one and two full steps: by the theory's
+    step, and with half of the start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange:
+    neurons that end near one.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [

@@ -49,7 +49,7 @@ def filter_maps(
     holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
     (wider network, difference of mean cosines).
 
-    Multidimensional scaling by $1 - \cos$ of the filters of each stage's last convolution (rows) during training.
+    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training.
     Green, red: both ends of the final leading direction. Numbers: mean cosines to their centres, cosine of the
     centres; right: of Gaussian filters.
     """

@@ -34,9 +34,9 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     prompt, by its accuracy", fails="the largest does not follow its prompt, by its accuracy") }}; {{
     said("icl/small-falls-less", holds="the smallest falls less, by the difference", fails="the smallest does not fall
     less, by the difference") }}. With about a quarter flipped {{ said("icl/small-stays-flat", holds="the smallest stays
-    flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals; dashed is chance. Without language
-    models in the config, small transformers on documents of words stand in, with fewer (chat) or more (base) inverted
-    documents in their corpus; crosses are a Bayesian who knows that corpus.
+    flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals;
+    dashed is chance. Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their
+    corpus, which a Bayesian (crosses) knows.
     """
     own = of_family(pick(flips, noise="labels"), family)
     sets = list(dict.fromkeys(own["data"]))
@@ -62,9 +62,8 @@ def attention(attention: pd.DataFrame) -> Figure:
     *What to see:* the percentage above each pair; {{ said("icl/attention-irrelevant", holds="it is larger
     for the larger model, by the difference", fails="it is not larger for the larger model, by the difference") }}
     (correct label). Boxes: norm of the last layer's attention to either sentence, over all prompts; diamonds: means of
-    replicates; percentage: share of the irrelevant sentence. Language models attend from the label; small
-    transformers, with a word and a filler as sentences, from where the label is asked, after labels that are all
-    correct or all wrong.
+    replicates; percentage: share of the irrelevant sentence. Small transformers have a word and a filler as sentences,
+    and attend from where the label is asked.
     """
     own = of_family(attention)
     models = looks(own)
