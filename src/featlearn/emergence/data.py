@@ -299,9 +299,6 @@ def _prototypes(law: Law, stream: torch.Generator) -> Tensor:
             return table.to(torch.uint8)
 
 
-# --------------------------------------------------------------------------- in the input space
-
-
 def dictionary(patterns: int, dimension: int, stream: torch.Generator) -> Tensor:
     """(d, D) orthonormal columns, uniformly distributed; float64."""
     drawn = torch.randn(dimension, patterns, generator=stream, dtype=torch.float64)
@@ -363,9 +360,6 @@ def alpha_mixture(
     order = torch.randperm(number, generator=stream)
     is_injected = torch.arange(number) >= number - new
     return torch.cat([labelled[kept], injected[taken]])[order], is_injected[order]
-
-
-# --------------------------------------------------------------------------- corners of a cube
 
 
 @dataclass(frozen=True)

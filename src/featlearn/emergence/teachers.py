@@ -176,9 +176,6 @@ class ResNets:
 FAMILIES: dict[str, type[FC] | type[ResNets]] = {"fc": FC, "resnet": ResNets}
 
 
-# --------------------------------------------------------------------------- teachers
-
-
 def error(y: Tensor) -> Slope:
     """The gradient of the mean cross-entropy with labels (R, n) by the scores."""
 

@@ -108,9 +108,6 @@ def rescaled(first: Network, second: Network) -> Network:
     return Network(rows, first.a)
 
 
-# --------------------------------------------------------------------------- mini-batches
-
-
 class Descent:
     """Gradient descent with momentum, in place; ``velocity <- momentum velocity + gradient``."""
 

@@ -99,9 +99,6 @@ def _heads(x: Tensor, head_width: int) -> Tensor:
     return x.view(*x.shape[:2], -1, head_width).transpose(1, 2)
 
 
-# --------------------------------------------------------------------------- spectra of maps
-
-
 class Waves(NamedTuple):
     """What maps (..., p, p) are, as waves over both of their axes."""
 

@@ -62,9 +62,6 @@ def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
     return (second - result.square().sum(-1)).clamp_min(0) / inputs.x.shape[1]
 
 
-# --------------------------------------------------------------------------- sure starts
-
-
 class Sure(NamedTuple):
     """On z_j = <w, D_j>: when a start is sure of direction 1 (Definitions B.29, B.46)."""
 

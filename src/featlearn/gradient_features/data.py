@@ -21,8 +21,6 @@ from featlearn.gradient_features.law import (
     random_signs,
 )
 
-# --------------------------------------------------------------------------- linearly separable
-
 
 @dataclass(frozen=True)
 class Linear(Law):
@@ -85,9 +83,6 @@ class Linear(Law):
             own += (weights * projection * normal_cdf(z)).sum(-1, keepdim=True) / 2
             rest += sign * (weights * normal_pdf(z)).sum(-1, keepdim=True) / 2
         return torch.cat([own, self.noise * rest * w[..., 1:] / across], -1)
-
-
-# --------------------------------------------------------------------------- Gaussian mixtures
 
 
 class GaussianMixture(Law):
@@ -212,9 +207,6 @@ class Xor(GaussianMixture):
         return self.norm
 
 
-# --------------------------------------------------------------------------- multiple index
-
-
 @dataclass(frozen=True)
 class MultiIndex(Law):
     """Polynomial of few projections of a Gaussian input (B.5.7); the label is real.
@@ -268,9 +260,6 @@ class MultiIndex(Law):
         bent[..., : self.own] = second * own + two * fourth / 6 * own**3
         along = two / 2 * second * own.square() + four / 24 * fourth * own**4
         return normal_pdf(c) * (bent + along.sum(-1, keepdim=True) * unit)
-
-
-# --------------------------------------------------------------------------- parities
 
 
 @dataclass(frozen=True)
@@ -444,8 +433,6 @@ def majority_coefficient(dimension: int, size: int) -> float:
     central = math.comb(dimension - 1, half) / 2 ** (dimension - 1)
     return sign * central * math.comb(half, (size - 1) // 2) / math.comb(dimension - 1, size - 1)
 
-
-# --------------------------------------------------------------------------- by name
 
 #: By the name in a config; a parity of one block, and of several, which behaves otherwise.
 LAWS: Mapping[str, type[Law]] = {

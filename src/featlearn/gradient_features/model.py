@@ -43,9 +43,6 @@ class Network(NamedTuple):
         return (self.features(x) @ self.a[..., None]).squeeze(-1)
 
 
-# --------------------------------------------------------------------------- losses
-
-
 class Loss(NamedTuple):
     """Value and derivatives by the network's output, of outputs and labels (R, n)."""
 
@@ -94,9 +91,6 @@ LOSSES = {
 def error(network: Network, inputs: Sample) -> Tensor:
     """Probability (R,) that the sign of the output is not the label."""
     return (inputs.weight * (network(inputs.x).sign() != inputs.y)).sum(-1)
-
-
-# --------------------------------------------------------------------------- starts
 
 
 def symmetric_start(
@@ -166,9 +160,6 @@ def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimensio
     ]
     w, a = (torch.stack(part) for part in zip(*drawn, strict=True))
     return doubled(Network(w, a, torch.zeros_like(a)))
-
-
-# --------------------------------------------------------------------------- networks of the proofs
 
 
 def mixture_truth(law: GaussianMixture, margin: float) -> Network:

@@ -102,9 +102,6 @@ def task_weights(dimension: int, count: int, rare: float) -> Tensor:
     return torch.where(first, (1 - rare) / first.sum(), rare / (~first).sum()).to(DTYPE)
 
 
-# --------------------------------------------------------------------------- constructions
-
-
 def printed(bits: int, dimension: int, gamma: float) -> Heads:
     """The 2 (bits + 1) heads of Theorem 5.5.1: g1 with bits = nu_1, g2 with nu_2.
 
@@ -146,9 +143,6 @@ def least_norm(heads: Heads, gamma: float, margins: Tensor) -> Tensor:
 def projected(heads: Heads) -> Tensor:
     """Rank of the heads' diagonals: M E||P_D(Xi)||^2 of Theorem 5.5.2 for noise +-1 over M."""
     return torch.linalg.matrix_rank(heads.v)
-
-
-# --------------------------------------------------------------------------- samples
 
 
 class Sample(NamedTuple):
@@ -217,9 +211,6 @@ def noise_terms(
     return {"noise": g - clean, "others": others - clean, "task": g - others,
             "projected": projected - clean, "remainder": g - projected,
             "energy": (xi @ basis).square().sum(1)}  # fmt: skip
-
-
-# --------------------------------------------------------------------------- training
 
 
 def trained(

@@ -77,9 +77,6 @@ def draw(
     return Prompts(*(torch.stack(part) for part in zip(*found, strict=True)))
 
 
-# --------------------------------------------------------------------------- pretraining
-
-
 def gamma(covariance: Tensor, examples: int) -> Tensor:
     """Gamma = (1 + 1 / N) Lambda + (tr Lambda / N) I (Lemma 5.1)."""
     d = len(covariance)
@@ -114,9 +111,6 @@ def least_loss(values: Tensor, rank: int, examples: int) -> Tensor:
     """Loss of :func:`optimum`: tr D / 2 - 1/2 sum_{i <= r} lambda_i^2 / T_i."""
     each = values.square() * shares(values, examples)
     return (values.sum() - each[:rank].sum()) / 2
-
-
-# --------------------------------------------------------------------------- evaluation
 
 
 class Pieces(NamedTuple):

@@ -19,7 +19,7 @@ from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, summary
+from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
 
@@ -49,9 +49,9 @@ def filter_maps(
     holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
     (wider network, difference of mean cosines).
 
-    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training.
-    Green, red: both ends of the final leading direction. Numbers: mean cosines to their centres, cosine of the
-    centres; right: of Gaussian filters.
+    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training. Green, red: both ends
+    of the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: of Gaussian
+    filters.
     """
     width = config["widths"][place]
     own, numbers = pick(maps, width=width), pick(values, width=width, replicate=0)
@@ -80,9 +80,7 @@ def filter_maps(
 def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[str]:
     """Mean cosine of green and of red filters to their own centre, and that of both centres."""
     own = pick(numbers, stage=stage, epoch=epoch, group=group).set_index("quantity")["value"]
-    # + 0: what is rounded to nothing has no sign
-    return [f"{round(own[key], 2) + 0:.2f}".replace("-", "−")
-            for key in ("green", "red", "centres")]  # fmt: skip
+    return [fixed(own[key], 2) for key in ("green", "red", "centres")]
 
 
 @table("table-a-7")

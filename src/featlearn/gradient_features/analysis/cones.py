@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,12 @@ from featlearn.gradient_features.printed import TAU
 COLUMNS = {
     "start": "in a cone at the start", "sampled": "after the first step",
     "predicted": "closed form, with noise", "population": "closed form", "size": "length over B_G",
+}  # fmt: skip
+HISTOGRAMS: dict[str, dict[str, Any]] = {
+    "start": {"color": COLOURS["grey"], "alpha": 0.6, "label": "at the start"},
+    "sampled": {"color": COLOURS["blue"], "alpha": 0.7, "label": "after the first step"},
+    "predicted": {"color": COLOURS["ink"], "histtype": "step", "linewidth": 1,
+                  "label": "closed form"},
 }  # fmt: skip
 reach = partial(needs, cones__replicates=LEAST_REPLICATES)
 ENOUGH = partial(reach, cones__neurons=50)
@@ -48,13 +55,8 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     bins = np.linspace(0, 1, 41)
     for ax, name in zip(axes, laws, strict=False):
         own = pick(neurons, law=name)
-        weights = np.full(len(own), 1 / len(own))
-        ax.hist(own["start"], bins, weights=weights, color=COLOURS["grey"], alpha=0.6,
-                label="at the start")  # fmt: skip
-        ax.hist(own["sampled"], bins, weights=weights, color=COLOURS["blue"], alpha=0.7,
-                label="after the first step")  # fmt: skip
-        ax.hist(own["predicted"], bins, weights=weights, color=COLOURS["ink"], histtype="step",
-                linewidth=1, label="closed form")  # fmt: skip
+        for column, look in HISTOGRAMS.items():
+            ax.hist(own[column], bins, weights=np.full(len(own), 1 / len(own)), **look)
         ax.axvline(1 - config["gamma"], color=COLOURS["red"], linestyle="--", linewidth=0.8)
         ax.set_title(LAWS[name])
     for ax in axes[len(laws) :]:
@@ -78,29 +80,24 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
     """
     drawn = canvas(7.2, 3.1)
     left, right = drawn.subplots(1, 2)
-    looks = {
-        "in_cone": Look("share in the cone", COLOURS["blue"]),
-        "off": Look(r"median of 1 $-$ |cos|", COLOURS["blue"]),
-        "gamma": Look(r"$\gamma = \sigma/\sqrt{d}$", COLOURS["ink"], "s", (4, 2)),
-    }
-    long = dimensions.melt(["dimension", "replicate"], ["in_cone", "off", "gamma"], "quantity")
-    lines(left, pick(long, quantity="in_cone"), "dimension", "quantity",
-          looks={"in_cone": looks.pop("in_cone")}, errorbar=share_interval)  # fmt: skip
-    lines(right, long, "dimension", "quantity", looks=looks)
+    shares = {"in_cone": Look("share in the cone", COLOURS["blue"])}
+    widths = {"off": Look(r"median of 1 $-$ |cos|", COLOURS["blue"]),
+              "gamma": Look(r"$\gamma = \sigma/\sqrt{d}$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
+    long = dimensions.melt(["dimension", "replicate"], [*shares, *widths], "quantity")
+    lines(left, long, "dimension", "quantity", looks=shares, errorbar=share_interval)
+    lines(right, long, "dimension", "quantity", looks=widths)
     mean = dimensions.groupby("dimension")["in_cone"].mean()
     guide = mean.iloc[0] * (mean.index / mean.index[0]) ** -0.25
     left.plot(mean.index, guide, color=COLOURS["grey"], linestyle=":", label=r"slope $-1/4$")
-    left.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="share of sure starts")
-    left.set_yticks((0.1, 0.2, 0.3, 0.5, 0.7, 1))
+    left.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="share of sure starts",
+             title="In the printed cone")  # fmt: skip
+    left.set(yticks=(0.1, 0.2, 0.3, 0.5, 0.7, 1), xticks=mean.index,
+             ylim=(0.8 * min(guide.min(), mean.min()), 1.05))  # fmt: skip
     left.get_yaxis().set_major_formatter("{x:g}")
     left.minorticks_off()
-    left.set_ylim(0.8 * min(guide.min(), mean.min()), 1.05)
-    left.set_xticks(mean.index)
-    left.set_title("In the printed cone")
-    right.set(xscale="log", yscale="log", xlabel="dimension d")
-    right.set_title("Angle and width")
-    right.legend()
-    left.legend()
+    right.set(xscale="log", yscale="log", xlabel="dimension d", title="Angle and width")
+    for ax in (left, right):
+        ax.legend()
     return drawn
 
 

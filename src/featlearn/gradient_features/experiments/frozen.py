@@ -70,9 +70,6 @@ def measure(job: Job) -> Results:
     }  # fmt: skip
 
 
-# --------------------------------------------------------------------------- Theorem 3.4
-
-
 def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Logistic loss over the steps, the bound of (B.12) with the measured L, and its comparator."""
     law, loss = Xor(settings["dimension"], settings["noise"]), LOSSES["logistic"]
@@ -105,9 +102,6 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
                 losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}
                 keys = {"rule": rule, "samples": samples, "step": steps}
                 yield from rows(streams, keys, losses | promised)
-
-
-# --------------------------------------------------------------------------- Algorithms 6 and 7
 
 
 def uniform_parity(
@@ -193,9 +187,6 @@ def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
     return MultiIndex(
         settings["dimension"], tuple(settings["curvatures"]), tuple(settings["quartics"])
     )
-
-
-# --------------------------------------------------------------------------- how many inputs
 
 
 def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
