@@ -34,9 +34,6 @@ def maximum_margin(constructions: pd.DataFrame) -> Table:
     )
 
 
-FOLDER = "fourier/measurements/theory"
-
-
 class Theory(Claims):
     """Of one neuron alone."""
 

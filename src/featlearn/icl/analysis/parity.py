@@ -10,14 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
-    DIFFERENCE_OF_SHARES,
-    OBSERVATION,
-    POSITIVE,
-    SHARE,
-    THEOREM,
-    needs,
-)
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure

@@ -22,9 +22,7 @@ from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, history, interval
-from featlearn.core.stats import (
-    per_replicate,
-)
+from featlearn.core.stats import per_replicate
 
 #: Of the numbers of examples, from few to many.
 COLOURED = [COLOURS[name] for name in ("red", "orange", "green", "blue", "purple", "sky")]
@@ -32,8 +30,8 @@ COLOURED = [COLOURS[name] for name in ("red", "orange", "green", "blue", "purple
 FLOOR = 2 * np.log(2.0**-52)
 #: From here on a difference is drawn as this one: without the mask some prompts diverge, to infinity.
 DIVERGED = 100.0
-#: Rounding of some forty loops in float64, with room; and what no rounding explains.
-ROUNDING, BROKEN = 1e-13, 1e-2
+#: What no rounding explains.
+BROKEN = 1e-2
 STEPS = {
     "1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
     "1 / n": Look(r"$1/n$", COLOURS["blue"]),
