@@ -92,10 +92,8 @@ def classical_minimum(losses: Sequence[float]) -> tuple[int, bool]:
     """Place of the minimum left of the peak of a curve of losses over growing sizes.
 
     The peak is the largest loss after the curve first rises; where it only falls there is none, and
-    the end counts.
-
-    Returns the place, and whether the curve falls before it and rises behind it: else there is no
-    U, and it is the least loss on that side all the same.
+    the end counts. Returns the place, and whether the curve falls before it and rises behind it:
+    else there is no U, and it is the least loss on that side all the same.
     """
     rising = [i for i in range(len(losses) - 1) if losses[i] < losses[i + 1]]
     if not rising:

@@ -81,9 +81,8 @@ class Sure(NamedTuple):
 def sure_event(law: Law, ratio: float) -> Sure:
     """C_1 and C_2 of the proofs, for thresholds of ``ratio`` times ``law.signal_std``.
 
-    The bounds on norms, which hold but for a vanishing share of the starts, are left out.
-
-    Raises ``ValueError`` for laws whose proofs have no such event.
+    The bounds on norms, which hold but for a vanishing share of the starts, are left out. Raises
+    ``ValueError`` for laws whose proofs have no such event.
     """
     if isinstance(law, Xor):  # B.37, with b = sqrt(tau d log log d) sigma_B and so C_2 b the last
         return Sure(1.2 * ratio, math.sqrt(2) * law.noise, True, 1)
@@ -131,9 +130,8 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
 
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
-    a parity as Gaussian, as in :meth:`Parity.gradient`.
-
-    Raises ``ValueError`` for laws without components.
+    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` for laws without
+    components.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))

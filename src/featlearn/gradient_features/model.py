@@ -99,9 +99,7 @@ def symmetric_start(
     """Symmetric start (3.9) of width 4 m, in three groups: g(x) = 0 for all x.
 
     Neurons 1..m are drawn, w ~ N(0, I), a ~ N(0, 1), b = ``threshold``; m+1..2m have -a, -w, -b;
-    the other half repeats both with -a.
-
-    ``neurons``: m, a quarter of the width.
+    the other half repeats both with -a. ``neurons``: m, a quarter of the width.
     """
     drawn = [
         (

@@ -157,10 +157,7 @@ def sample(
     dimension: int, task: tuple[int, int], gamma: float, examples: int, prompts: int,
     stream: Generator, flipped: float = 0.0,
 ) -> Sample:  # fmt: skip
-    """Prompts of M examples.
-
-    ``flipped``: share of the labels that are inverted, at random.
-    """
+    """Prompts of M examples. ``flipped``: share of the labels that are inverted, at random."""
     size = (prompts, examples + 1)
     phi = (torch.rand(*size, dimension, generator=stream) < 0.5).to(DTYPE) * 2 - 1
     which = torch.multinomial(

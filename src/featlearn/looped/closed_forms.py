@@ -87,10 +87,9 @@ def best_fixed(w: Tensor, steps: int, loss: str) -> Fixed:
     """Least mean loss of ``steps`` loops of the construction with steps that all prompts share.
 
     The output is ``(1 - p(H)) alpha theta*`` with p of degree ``steps``, p(0) = 1, so that with
-    theta* uniform on the sphere both losses are quadratic in p:
-
-    ``parameter``: E sum_i p(w_i)^2 / d; ``prediction``: E [(sum_i p(w_i))^2 + 2 sum_i p(w_i)^2] /
-    (d (d + 2)). ``w``: eigenvalues (B, d) of prompts that stand for the law.
+    theta* uniform on the sphere both losses are quadratic in p: ``parameter``: E sum_i p(w_i)^2 /
+    d; ``prediction``: E [(sum_i p(w_i))^2 + 2 sum_i p(w_i)^2] / (d (d + 2)). ``w``: eigenvalues (B,
+    d) of prompts that stand for the law.
     """
     dimension = w.shape[-1]
     low, high = w.min().item(), w.max().item()

@@ -105,7 +105,6 @@ def train(
 
     The start is ``scale`` times the usual one: weights N(0, 2/d), output weights N(0, 1/m). Weights
     move at ``784 / d`` times the rate: one of d values stands for as many equal ones of MNIST.
-
     Yields step; weights (R, m, d), biases (R, 1, m), output weights (R, m, 1).
     """
     m, d, rate, momentum = config["neurons"], x.shape[-1], config["rate"], config["momentum"]
