@@ -70,6 +70,11 @@ def cosine(frame: pd.DataFrame, cell: str, arm: str, dimension: int) -> pd.Serie
     return by_replicate(own, "largest_cosine")
 
 
+def measured(frame: pd.DataFrame, cells: Sequence[str]) -> list[str]:
+    """Those of ``cells`` that this scale has."""
+    return [cell for cell in cells if (frame["cell"] == cell).any()]
+
+
 def dimension(frame: pd.DataFrame, cell: str, wanted: int) -> int:
     """The dimension of the input that stands for one of the thesis': 500, 100 or 2000.
 

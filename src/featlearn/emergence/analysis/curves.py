@@ -43,6 +43,7 @@ from featlearn.emergence.frames import (
     cosine,
     dimension,
     is_measured,
+    measured,
 )
 
 #: How the trained arms are drawn.
@@ -108,7 +109,7 @@ def accuracy_curves(
     each replicate and the median; below, the mean of both labels' accuracies. Dotted: best threshold on the count of
     relevant patterns; grey: majority.
     """
-    panels = tuple(one for one in panels if (values["cell"] == one[0]).any())
+    panels = tuple(one for one in panels if measured(values, one[:1]))
     unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
     lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if unequal else {})
     drawn = canvas(min(PAGE, 1.2 + 3.9 * len(panels)), 0.9 + 2.5 * len(lines))
@@ -194,7 +195,7 @@ def weight_maps(
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
         (", ".join((*_title(config[cell]).split("\n"), f"d = {d}: {kind}")), pick(maps, cell=cell, preset=preset, dimension=d))
-        for cell, wanted in panels if (maps["cell"] == cell).any()
+        for cell, wanted in panels if measured(maps, [cell])
         for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
     ]  # fmt: skip
     drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
@@ -271,7 +272,7 @@ def accuracies_of_all_arms(
         if cell in config and not data.items() <= config[cell]["data"].items():
             printed = printed[printed.index.get_level_values("cell") != cell]
     others = [(cell, config[cell]["dimensions"][0]) for cell in config if cell not in named]
-    shown = [own for own in cells or others if (values["cell"] == own[0]).any()]
+    shown = [own for own in cells or others if measured(values, own[:1])]
     rows = [row for own in shown for row in _rows(values, printed, *own)]
     result = pd.DataFrame(rows, columns=ROW)
     wide = result.assign(text=bracketed(result)).pivot_table(
