@@ -146,10 +146,8 @@ def _injects_original(one: Mapping[str, Any] | None) -> bool:
 
 
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
-    """A digest of the files of these pictures; and in words what is missing, if anything.
-
-    A set that is missing is no fault of the config: what does not need it can be made.
-    """
+    """A digest of the files of these pictures; and in words what is missing, if anything. A set
+    that is missing is no fault of the config: what does not need it can be made."""
     data = pictures["data"]
     try:
         return listing_digest(sources(data), data), ""

@@ -29,10 +29,8 @@ NEURONS = {
 
 
 def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:
-    """Accuracy on ``part``, a replicate each; ``arm`` is one of :data:`ARMS`.
-
-    ``balanced`` is the mean of both labels' accuracies on the test samples.
-    """
+    """Accuracy on ``part``, a replicate each; ``arm`` is one of :data:`ARMS`. ``balanced`` is the
+    mean of both labels' accuracies on the test samples."""
     name, how = ARMS[arm]
     own = pick(frame, cell=cell, structured=arm not in FLAT, arm=name)
     if how in ("head", "exact"):
@@ -76,10 +74,8 @@ def measured(frame: pd.DataFrame, cells: Sequence[str]) -> list[str]:
 
 
 def dimension(frame: pd.DataFrame, cell: str, wanted: int) -> int:
-    """The dimension of the input that stands for one of the thesis': 500, 100 or 2000.
-
-    A small scale has other dimensions, in the same order.
-    """
+    """The dimension of the input that stands for one of the thesis': 500, 100 or 2000. A small
+    scale has other dimensions, in the same order."""
     own = pick(frame, cell=cell)
     known = list(own.loc[own["dimension"] > 0, "dimension"].unique())
     return wanted if wanted in known else known[min((500, 100, 2000).index(wanted), len(known) - 1)]

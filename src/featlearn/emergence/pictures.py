@@ -123,9 +123,7 @@ def head_accuracies(
     features: Mapping[str, Tensor], labels: Mapping[str, Tensor], classes: int
 ) -> dict[str, Tensor]:
     """Accuracy (R,) of a converged linear head on each part, its penalty chosen on validation.
-
-    Parts beyond train and validation may be called as one likes; features (R, n, d).
-    """
+    Parts beyond train and validation may be called as one likes; features (R, n, d)."""
     own = {part: (x.double(), labels[part]) for part, x in features.items()}
     result = choose(own["train"], own["validation"], classes, PENALTIES)
     return {

@@ -207,10 +207,8 @@ def spreading(weight: float, sharpness: float) -> Slope:
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained: by Adam, for so many steps.
-
-    ``rate`` is the step length; ``batch_size`` samples are drawn a step, all of them if None.
-    """
+    """How a network is trained: by Adam, for so many steps. ``rate`` is the step length;
+    ``batch_size`` samples are drawn a step, all of them if None."""
 
     steps: int
     rate: float

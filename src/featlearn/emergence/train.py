@@ -124,10 +124,8 @@ class Descent:
 
 
 class Adam(Descent):
-    """Adam of PyTorch, with its state where :func:`descend` keeps it.
-
-    It sees the axes of the patterns: in the input space it would take other steps.
-    """
+    """Adam of PyTorch, with its state where :func:`descend` keeps it. It sees the axes of the
+    patterns: in the input space it would take other steps."""
 
     def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float]):
         super().__init__(tensors, rates, 0.9)
@@ -157,10 +155,8 @@ class Gradient(NamedTuple):
 
 
 def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
-    """Of each replicate the neurons that some sample of ``x`` (R, n, D + 1) reaches.
-
-    The others give nothing on these samples and get no gradient from them: they never move.
-    """
+    """Of each replicate the neurons that some sample of ``x`` (R, n, D + 1) reaches. The others
+    give nothing on these samples and get no gradient from them: they never move."""
     result = []
     for rows, own in zip(network.rows, x, strict=True):
         reached = [((part @ rows.T) > 0).any(0) for part in torch.split(own, BLOCK)]
@@ -171,10 +167,8 @@ def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
 def batch_gradient(
     network: Network, x: Tensor, y: Tensor, live: Sequence[Tensor] | None = None
 ) -> Gradient:
-    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's.
-
-    ``live`` are those of :func:`live_neurons`, if known: the products are as much smaller.
-    """
+    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's. ``live``
+    are those of :func:`live_neurons`, if known: the products are as much smaller."""
     by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
     every = torch.arange(by_a.shape[1], device=by_a.device)
     for r, at in enumerate([every] * len(x) if live is None else live):
@@ -369,10 +363,8 @@ def train_taylor(
     model: Taylor, data: tuple[Tensor, Tensor, Tensor], order: Iterator[Tensor],
     stage: Mapping[str, Any], see: Callable[[int], Tensor | None],
 ) -> dict[int, Tensor]:  # fmt: skip
-    """Train a fixed-feature model in place; ``data`` are inputs, activations and labels.
-
-    ``stage`` as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient.
-    """
+    """Train a fixed-feature model in place; ``data`` are inputs, activations and labels. ``stage``
+    as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient."""
     rates = [stage["head_rate"], stage["weight_rate"]][: len(model.tensors())]
     optimiser = Descent(model.tensors(), rates, stage["momentum"])
     x, act, y = data

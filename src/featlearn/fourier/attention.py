@@ -28,10 +28,8 @@ from featlearn.transformers.decoder import Weights
 def start(
     p: int, width: int, heads: int, head_width: int, streams: Sequence[torch.Generator]
 ) -> dict[str, Tensor]:
-    """Random weights of a network for each stream, N(0, 1 / in).
-
-    ``words`` (R, p, D), ``key``, ``query`` and ``value`` (R, D, h d), ``out`` (R, h d, p).
-    """
+    """Random weights of a network for each stream, N(0, 1 / in). ``words`` (R, p, D), ``key``,
+    ``query`` and ``value`` (R, D, h d), ``out`` (R, h d, p)."""
     across = heads * head_width
     sizes = {"words": (p, width), "key": (width, across), "query": (width, across),
              "value": (width, across), "out": (across, p)}  # fmt: skip

@@ -38,9 +38,7 @@ def random_features(start: Network) -> Features:
 
 def heads(start: Network, train: Tensor, test: Tensor) -> Iterator[Mapping[str, Any]]:
     """Accuracies of each method on the inputs of these numbers, which a random order shuffles.
-
-    ``start``: the network before training, R = 1.
-    """
+    ``start``: the network before training, R = 1."""
     k, p = start.k, start.p
     a, seen = tuples(train[:MOST], k, p), tuples(test, k, p)
     y, wanted = labels(a, p), labels(seen, p)

@@ -52,10 +52,8 @@ def start_of(
 
 
 def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
-    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M).
-
-    ``result``: the closed forms G(w_i, b_i), (R, M, d).
-    """
+    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M). ``result``: the closed
+    forms G(w_i, b_i), (R, M, d)."""
     active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
     squares = inputs.weight * inputs.y.square() * inputs.x.square().sum(-1)
     second = (active.mT @ squares[..., None]).squeeze(-1)
@@ -145,10 +143,8 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
 
 
 def background_tail(law: Parity, t: Tensor) -> Tensor:
-    """log P(|sum over the background of w_l phi_l| >= t), w ~ N(0, I); t (T,), exact.
-
-    Given that N of the phi_l are not 0 the sum is N(0, N): a mixture over a binomial N.
-    """
+    """log P(|sum over the background of w_l phi_l| >= t), w ~ N(0, I); t (T,), exact. Given that N
+    of the phi_l are not 0 the sum is N(0, N): a mixture over a binomial N."""
     others, chance = law.dimension - law.own, 2 * law.background
     count = torch.arange(1, others + 1, dtype=torch.float64)
     ways = math.lgamma(others + 1) - torch.lgamma(count + 1) - torch.lgamma(others - count + 1)

@@ -168,10 +168,8 @@ class Mixture(GaussianMixture):
 
 @dataclass(frozen=True)
 class Xor(GaussianMixture):
-    """XOR of four Gaussians (Assumption B.36): centres +-norm e_1 (y = 1), +-norm e_2 (y = -1).
-
-    The thesis has ``norm = sqrt(d)``, also the default.
-    """
+    """XOR of four Gaussians (Assumption B.36): centres +-norm e_1 (y = 1), +-norm e_2 (y = -1). The
+    thesis has ``norm = sqrt(d)``, also the default."""
 
     noise: float = 1.0
     norm: float | None = None
@@ -335,10 +333,8 @@ class Parity(Law):
         return torch.cat([signal, rest], 1), self.label(signal), component
 
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:
-        """With the sum over the background taken as Gaussian, which it is for large d.
-
-        Its error is that of a normal approximation of ``d - rk`` terms (Berry-Esseen).
-        """
+        """With the sum over the background taken as Gaussian, which it is for large d. Its error is
+        that of a normal approximation of ``d - rk`` terms (Berry-Esseen)."""
         signal, weight, _ = self.patterns()
         own, rest = w[..., : self.own], w[..., self.own :]
         variance = 2 * self.background
@@ -425,9 +421,7 @@ def signs(count: int) -> Tensor:
 
 def majority_coefficient(dimension: int, size: int) -> float:
     """xi: Fourier coefficient of the majority of ``dimension`` signs on ``size``; both odd (B.547).
-
-    B.480 prints another binomial coefficient in the numerator.
-    """
+    B.480 prints another binomial coefficient in the numerator."""
     half = (dimension - 1) // 2
     sign = (-1) ** ((size - 1) // 2)
     central = math.comb(dimension - 1, half) / 2 ** (dimension - 1)

@@ -162,9 +162,7 @@ def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimensio
 
 def mixture_truth(law: GaussianMixture, margin: float) -> Network:
     """A neuron a cluster, with threshold 2 ``margin`` and output label / ``margin`` (B.34, B.41).
-
-    ``margin``: sqrt(tau log d) sigma, at most a quarter of the centres' norm.
-    """
+    ``margin``: sqrt(tau log d) sigma, at most a quarter of the centres' norm."""
     units = law.means / law.means.norm(dim=1, keepdim=True)
     b = torch.full_like(law.labels, 2 * margin)
     return Network(units[None], (law.labels / margin)[None], b[None])

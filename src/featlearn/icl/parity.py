@@ -103,10 +103,8 @@ def task_weights(dimension: int, count: int, rare: float) -> Tensor:
 
 
 def printed(bits: int, dimension: int, gamma: float) -> Heads:
-    """The 2 (bits + 1) heads of Theorem 5.5.1: g1 with bits = nu_1, g2 with nu_2.
-
-    A head for each binary digit of l - 1 and one for the sum, each with either sign.
-    """
+    """The 2 (bits + 1) heads of Theorem 5.5.1: g1 with bits = nu_1, g2 with nu_2. A head for each
+    binary digit of l - 1 and one for the sum, each with either sign."""
     places = torch.arange(dimension)
     digits = torch.stack([(places >> bit) & 1 for bit in range(bits)]).to(DTYPE)
     half = torch.cat([2 * digits - 1, torch.full((1, dimension), -float(bits), dtype=DTYPE)])

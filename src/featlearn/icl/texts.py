@@ -23,10 +23,8 @@ class Texts(NamedTuple):
 
 
 def read(file: Path) -> Texts:
-    """JSONL (``.jsonl``, ``.json``) or Parquet with the columns ``text`` and ``label``.
-
-    Raises FeatlearnError if it is missing, is of another kind, or lacks a column or a class.
-    """
+    """JSONL (``.jsonl``, ``.json``) or Parquet with the columns ``text`` and ``label``. Raises
+    FeatlearnError if it is missing, is of another kind, or lacks a column or a class."""
     if not file.is_file():
         raise FeatlearnError(f"{file}: no such file; expected JSONL or Parquet with text, label")
     if file.suffix == ".parquet":
@@ -51,10 +49,8 @@ class Choice(NamedTuple):
 
 
 def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
-    """A query and ``examples`` other texts, drawn at random.
-
-    Raises FeatlearnError if there are not so many.
-    """
+    """A query and ``examples`` other texts, drawn at random. Raises FeatlearnError if there are not
+    so many."""
     if len(texts.text) <= examples:
         raise FeatlearnError(f"{len(texts.text)} texts; expected more than {examples} examples")
     drawn = random.choice(len(texts.text), examples + 1, replace=False)

@@ -60,7 +60,7 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
             ends = pick(own, part="test").groupby("replicate").tail(1)
             there = ends[ends["replicate"].isin(done)]
             ax.plot(there["step"], there["value"], "o", color=COLOURS["red"], markersize=3)
-            ax.set_title(f"{task_of(config, cell)}, {SPLITS[split]}", fontsize=8.5)
+            ax.set_title(f"{task_of(config, cell)}, {SPLITS[split]}", fontsize=8)
             ax.set(xscale="log", xlabel="step", ylabel="accuracy", ylim=(-0.02, 1.02))
             # the same kind of ticks in all panels, of whatever length
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))

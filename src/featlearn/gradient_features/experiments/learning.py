@@ -73,10 +73,8 @@ def measure(job: Job) -> Results:
 
 
 def structure(job: Job) -> Results:
-    """Train by Algorithm 1 on a parity, with its structure and without it (p_A = 0).
-
-    With p_o = 1/2 the latter are uniform inputs, on which all networks and heads are tested.
-    """
+    """Train by Algorithm 1 on a parity, with its structure and without it (p_A = 0). With p_o = 1/2
+    the latter are uniform inputs, on which all networks and heads are tested."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "structure", range(config["replicates"]))
     size = (config["dimension"], config["block"], 1)
