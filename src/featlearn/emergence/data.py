@@ -126,11 +126,8 @@ class Law:
     def _inside(self, bits: int, shift: int = 0) -> float:
         """Pr that ``bits`` relevant patterns and ``shift`` present ones make a positive count."""
         p = self.relevant_frequency
-        return sum(
-            math.comb(bits, c) * p**c * (1 - p) ** (bits - c)
-            for c in range(bits + 1)
-            if c + shift in self.positive
-        )
+        return sum(math.comb(bits, c) * p**c * (1 - p) ** (bits - c)
+                   for c in range(bits + 1) if c + shift in self.positive)  # fmt: skip
 
     @property
     def scale(self) -> float:

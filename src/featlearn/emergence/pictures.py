@@ -66,11 +66,8 @@ def open_pictures(
     y = {part: torch.stack([one[1][part] for one in drawn]) for part in PARTS}
     if all(bool((own == own[:, :, :1]).all()) for own in x.values()):
         x = {part: own[:, :, :1] for part, own in x.items()}  # no colour
-    return Pictures(
-        {part: own.to(device) for part, own in x.items()},
-        {part: own.to(device) for part, own in y.items()},
-        drawn[0][2],
-    )
+    return Pictures({part: own.to(device) for part, own in x.items()},
+                    {part: own.to(device) for part, own in y.items()}, drawn[0][2])  # fmt: skip
 
 
 def of_job(
@@ -126,7 +123,5 @@ def head_accuracies(
     Parts beyond train and validation may be called as one likes; features (R, n, d)."""
     own = {part: (x.double(), labels[part]) for part, x in features.items()}
     result = choose(own["train"], own["validation"], classes, PENALTIES)
-    return {
-        part: result.train_accuracy if part == "train" else result.heads.accuracy(*pair)
-        for part, pair in own.items()
-    }
+    return {part: result.train_accuracy if part == "train" else result.heads.accuracy(*pair)
+            for part, pair in own.items()}  # fmt: skip

@@ -68,10 +68,8 @@ class FC(NamedTuple):
     ) -> FC:  # fmt: skip
         """Pre-activations of inputs with unit variances, and scores, of order one."""
         inputs = math.prod(shape)
-        w, v = (
-            torch.stack([torch.randn(shape, generator=s) / root**0.5 for s in streams])
-            for shape, root in (((inputs, size), inputs), ((size, classes), 3 * size))
-        )
+        w, v = (torch.stack([torch.randn(shape, generator=s) / root**0.5 for s in streams])
+                for shape, root in (((inputs, size), inputs), ((size, classes), 3 * size)))  # fmt: skip
         zeros = torch.zeros(len(w), 1, 1)
         parts = (w, zeros.repeat(1, 1, size), v, zeros.repeat(1, 1, classes))
         return cls(*(part.to(device) for part in parts))
@@ -125,10 +123,8 @@ class OneResNet(nn.Module):
 
     def filters(self) -> list[Tensor]:
         """(n, 9 p) normalised filters of each stage, float64."""
-        return [
-            functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
-            for w in self.convolutions()
-        ]
+        return [functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
+                for w in self.convolutions()]  # fmt: skip
 
 
 class ResNets:

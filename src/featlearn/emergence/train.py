@@ -88,11 +88,8 @@ def two_steps(
     by_rows, by_a = begun or full_gradients(network, x, y, weight, schedule.noise)
     rows = network.rows.clone()
     rows[..., :-1] *= schedule.first_kept
-    first = Network(
-        rows - schedule.first_rate * by_rows,
-        network.a - schedule.first_rate * by_a,
-        network.kept * schedule.first_kept,
-    )
+    first = Network(rows - schedule.first_rate * by_rows, network.a - schedule.first_rate * by_a,
+                    network.kept * schedule.first_kept)  # fmt: skip
     by_rows, by_a = full_gradients(first, x, y, weight, schedule.noise)
     rows = first.rows.clone()
     rows[..., :-1] = 0
@@ -307,10 +304,8 @@ def descend(
     what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
     """
     done, seen = 0, dict[int, Tensor]()
-    parts = {
-        **{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
-        **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)},
-    }
+    parts = {**{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
+             **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)}}  # fmt: skip
 
     def state() -> State:
         kept = {f"seen/{step}": result for step, result in seen.items()}
@@ -407,7 +402,5 @@ def stretch_cosines(gradients: Tensor) -> dict[str, Tensor]:
     )
     pairs = (("v1", "mean"), ("v2", "mean"), ("v3", "mean"), ("v1", "v2"), ("v1", "v3"),
              ("v2", "v3"))  # fmt: skip
-    return {
-        f"{one}-{other}": torch.cosine_similarity(named[one], named[other], dim=-1)
-        for one, other in pairs
-    }
+    return {f"{one}-{other}": torch.cosine_similarity(named[one], named[other], dim=-1)
+            for one, other in pairs}  # fmt: skip

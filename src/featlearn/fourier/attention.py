@@ -33,11 +33,9 @@ def start(
     across = heads * head_width
     sizes = {"words": (p, width), "key": (width, across), "query": (width, across),
              "value": (width, across), "out": (across, p)}  # fmt: skip
-    return {
-        name: torch.stack([torch.randn(size, generator=stream) for stream in streams])
-        * (width if name == "words" else size[0]) ** -0.5
-        for name, size in sizes.items()
-    }
+    return {name: torch.stack([torch.randn(size, generator=stream) for stream in streams])
+            * (width if name == "words" else size[0]) ** -0.5
+            for name, size in sizes.items()}  # fmt: skip
 
 
 def maps(weights: Weights, head_width: int) -> Tensor:

@@ -81,7 +81,5 @@ def _solved(gram: Tensor, cross: Tensor) -> list[Tensor]:
     """Weights (d, classes) at each penalty, the largest penalty first."""
     values, basis = torch.linalg.eigh(gram.double())
     turned, scale = basis.mT @ cross.double(), values.clamp_min(0).mean()
-    return [
-        (basis @ (turned / (values.clamp_min(0) + penalty * scale)[:, None])).to(cross)
-        for penalty in PENALTIES
-    ]
+    return [(basis @ (turned / (values.clamp_min(0) + penalty * scale)[:, None])).to(cross)
+            for penalty in PENALTIES]  # fmt: skip

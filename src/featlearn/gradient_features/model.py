@@ -116,11 +116,8 @@ def symmetric_start(
 
 def doubled(half: Network) -> Network:
     """Each neuron again with the opposite output weight: g(x) = 0 for all x."""
-    return Network(
-        torch.cat([half.w, half.w], 1),
-        torch.cat([half.a, -half.a], 1),
-        torch.cat([half.b, half.b], 1),
-    )
+    return Network(torch.cat([half.w, half.w], 1), torch.cat([half.a, -half.a], 1),
+                   torch.cat([half.b, half.b], 1))  # fmt: skip
 
 
 def uniform_parity_start(

@@ -64,11 +64,8 @@ def draw(
     found = []
     for stream in streams:
         normal = torch.randn(count, examples + 1, d, generator=stream, dtype=dtype) @ root
-        own = (
-            torch.randn(count, d, generator=stream, dtype=dtype)
-            if w is None
-            else w.to(dtype).expand(count, d)
-        )
+        own = (torch.randn(count, d, generator=stream, dtype=dtype) if w is None
+               else w.to(dtype).expand(count, d))  # fmt: skip
         answers = (normal @ own[..., None]).squeeze(-1)
         labels = answers[:, :-1]
         if sigma:

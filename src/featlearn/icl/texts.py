@@ -62,10 +62,8 @@ def prompt(texts: Texts, chosen: Choice, words: Sequence[str], flipped: int) -> 
     labels = texts.label[chosen.examples].copy()
     turned = chosen.order[:flipped]
     labels[turned] = 1 - labels[turned]
-    told = [
-        f"{EXAMPLE.format(text=texts.text[k].strip())} {words[label]}."
-        for k, label in zip(chosen.examples, labels, strict=True)
-    ]
+    told = [f"{EXAMPLE.format(text=texts.text[k].strip())} {words[label]}."
+            for k, label in zip(chosen.examples, labels, strict=True)]  # fmt: skip
     return "\n\n".join([*told, EXAMPLE.format(text=texts.text[chosen.query].strip())])
 
 
@@ -75,8 +73,6 @@ def with_irrelevant(text: str, sentence: str, word: str) -> tuple[str, dict[str,
     relevant = text.strip()
     start = len(head) + len(sentence) + 1
     whole = f"{head}{sentence} {relevant}\nThe answer is {word}"
-    spans = {
-        "irrelevant": (len(head), len(head) + len(sentence)),
-        "relevant": (start, start + len(relevant)),
-    }
+    spans = {"irrelevant": (len(head), len(head) + len(sentence)),
+             "relevant": (start, start + len(relevant))}  # fmt: skip
     return whole, spans

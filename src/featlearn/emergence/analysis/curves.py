@@ -47,12 +47,10 @@ from featlearn.emergence.frames import (
 )
 
 #: How the trained arms are drawn.
-TRAINED = {
-    "network": ("network", PALETTE["network"]),
-    "unweighted": ("network, plain loss", COLOURS["orange"]),
-    "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
-    "rf": ("random features", PALETTE["random features"]),
-}
+TRAINED = {"network": ("network", PALETTE["network"]),
+           "unweighted": ("network, plain loss", COLOURS["orange"]),
+           "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
+           "rf": ("random features", PALETTE["random features"])}  # fmt: skip
 #: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 MOMENTS = ("start", "after one step", "after two steps")

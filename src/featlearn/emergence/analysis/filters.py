@@ -116,10 +116,8 @@ class OfFilters(Claims):
     """The wider of the networks."""
 
     paper, kind, possible = "emergence", THEOREM, (-1.0, 1.0)
-    out_of_reach = first_of(
-        needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
-        original("filters__pictures__original"),
-    )
+    out_of_reach = first_of(needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
+                            original("filters__pictures__original"))  # fmt: skip
     changed = REFUTES_NOTHING
 
     @property

@@ -45,11 +45,8 @@ CURVES = {
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
 #: Injected inputs, sets of pictures and networks in words.
-KINDS = {
-    "gaussian": "Gaussian inputs",
-    "covariance": "Gaussian inputs with their covariance",
-    "pictures": "other pictures",
-}
+KINDS = {"gaussian": "Gaussian inputs", "covariance": "Gaussian inputs with their covariance",
+         "pictures": "other pictures"}  # fmt: skip
 SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
 FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 
@@ -124,10 +121,8 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     panels = curves[["pictures", "curve", "teacher"]].drop_duplicates().to_numpy().tolist()
     drawn = canvas(min(PAGE, 1 + 2.6 * len(panels)), 3.4)
     axes = drawn.subplots(1, len(panels), squeeze=False)[0]
-    looks = {
-        "test_loss": Look("test loss", COLOURS["blue"], "o"),
-        "train_loss": Look("training loss", COLOURS["grey"], "s", (3, 2)),
-    }
+    looks = {"test_loss": Look("test loss", COLOURS["blue"], "o"),
+             "train_loss": Look("training loss", COLOURS["grey"], "s", (3, 2))}  # fmt: skip
     for ax, (name, curve, teacher) in zip(axes, panels, strict=True):
         own = pick(curves, pictures=name, curve=curve, teacher=teacher)
         lines(ax, own, "parameters", "quantity", looks=looks, errorbar=interval)

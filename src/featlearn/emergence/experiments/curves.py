@@ -220,10 +220,8 @@ def measure(job: Job) -> Results:
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-    return {
-        "values": pd.DataFrame(ledger.rows, columns=COLUMNS),
-        "maps": pd.DataFrame(maps, columns=MAP),
-    }
+    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS),
+            "maps": pd.DataFrame(maps, columns=MAP)}  # fmt: skip
 
 
 def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:

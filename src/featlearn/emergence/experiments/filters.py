@@ -82,10 +82,8 @@ def measure(job: Job) -> Results:
         _baselines(net, pictures, r, add)
         x, y = own["train"]
         shuffled = y[torch.randperm(len(y), generator=generator(*name, "shuffled")).to(y.device)]
-        gradients = {
-            "gradients": _early(net, (x, y), config, name),
-            "shuffled": _early(net, (x, shuffled), config, name),
-        }
+        gradients = {"gradients": _early(net, (x, y), config, name),
+                     "shuffled": _early(net, (x, shuffled), config, name)}  # fmt: skip
         seen, gradients["in_training"] = {}, _none_yet(net)
         for epoch in train(net, own["train"], config, name, gradients["in_training"]):
             progress.report(r * config["epochs"] + epoch, lambda: {})

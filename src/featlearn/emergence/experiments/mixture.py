@@ -126,10 +126,8 @@ def measure(job: Job) -> Results:
             values += [(name, quantity, -1, replicate, float(value))
                        for replicate, value in enumerate(each)]  # fmt: skip
     frame = pd.DataFrame(values, columns=["setting", "quantity", "epoch", "replicate", "value"])
-    return {
-        "values": frame.dropna(ignore_index=True),
-        "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"]),
-    }
+    return {"values": frame.dropna(ignore_index=True),
+            "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"])}  # fmt: skip
 
 
 def _along(

@@ -70,10 +70,8 @@ def _measured(
             places = classical_map(points @ points.T).tolist()
             outer = [0.0, 0.0, *a[0, :, 0].tolist()]
             values = zip(places, [1.0, -1.0, *along[0].tolist()], outer, strict=True)
-            maps += [
-                (name, scale, step, point, *place, cosine, sign)
-                for point, (place, cosine, sign) in enumerate(values, -2)
-            ]
+            maps += [(name, scale, step, point, *place, cosine, sign)
+                     for point, (place, cosine, sign) in enumerate(values, -2)]  # fmt: skip
             if step == 0 and scale == config["starts"][0]:
                 random = {part: torch.relu(x[part] @ w.mT + b) for part in PARTS}
         if learned[-1] < min(LEAST, max(learned) - 0.05):

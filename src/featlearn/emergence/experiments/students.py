@@ -146,10 +146,8 @@ def _accuracies(cell: Mapping[str, Any], world: World) -> Iterator[tuple[str, st
     mixed = {part: _mixture(x[part], new[part], alpha, world.streams(f"mixture-{part}-{alpha}"))
              for part in ("train", "validation")}  # fmt: skip
     learned = {part: (own, labels_of(teacher, own)) for part, (own, _) in mixed.items()}
-    tests = {
-        part: (own, labels_of(teacher, own))
-        for part, own in (("original", x["test"]), ("injected", new["test"]))
-    }
+    tests = {part: (own, labels_of(teacher, own))
+             for part, own in (("original", x["test"]), ("injected", new["test"]))}  # fmt: skip
     old = ~mixed["train"][1]
     kept = int(old[0].sum())
     fewer = [own[old].reshape(len(old), kept, *own.shape[2:]) for own in learned["train"]]
@@ -186,9 +184,7 @@ def _mixture(
     x: Tensor, new: Tensor, alpha: float, streams: list[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
     """(R, n, ...) and which are injected (R, n), a replicate each."""
-    each = [
-        alpha_mixture(labelled, unlabelled, alpha, stream)
-        for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)
-    ]
+    each = [alpha_mixture(labelled, unlabelled, alpha, stream)
+            for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)]  # fmt: skip
     mixed, is_new = (torch.stack(one).to(x.device) for one in zip(*each, strict=True))
     return mixed, is_new

@@ -179,10 +179,8 @@ class Cones(Claims):
 
         The closed form gives 1.
         """
-        result, wanted = (
-            self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()
-            for column in ("sampled", "population")
-        )
+        result, wanted = (self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()
+                          for column in ("sampled", "population"))  # fmt: skip
         return result / wanted
 
     @claim("Lemma B.30", r"share of sure starts with $|\cos| > {edge}$, closed form, highest threshold",

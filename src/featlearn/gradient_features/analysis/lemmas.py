@@ -38,11 +38,8 @@ def printed(
     ({{ verdict("gradient_features/theorem-b65") }}) and Lemma B.9 ({{ verdict("gradient_features/drift-as-printed") }}), or its
     proof rules out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
     """
-    rows = [
-        *_bounds(nice, existence, activation, smooth, accuracies, config),
-        *_appendix(drift, alternative, fixed, config),
-        *_requirements(config),
-    ]
+    rows = [*_bounds(nice, existence, activation, smooth, accuracies, config),
+            *_appendix(drift, alternative, fixed, config), *_requirements(config)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["statement", "of", "printed", "trivial", "measured"])
     frame["says"] = [_says(row) for row in frame.itertuples()]
     shown = frame.copy()

@@ -157,9 +157,7 @@ class Baselines(Claims):
         fail: at fixed noise the centres move apart as $\sqrt{d}$. Refinetti et al. keep their distance.
         """
         noise, dimension = self.config["opponents"]["judged"]["noise"], self.accuracies["dimension"]
-        least, most = (
-            best_of_panel(pick(self.accuracies, noise=noise, dimension=at))
-            for at in (dimension.min(), dimension.max())
-        )
+        least, most = (best_of_panel(pick(self.accuracies, noise=noise, dimension=at))
+                       for at in (dimension.min(), dimension.max()))  # fmt: skip
         count = min(len(least), len(most))  # where the other claims compare there are more
         return most[:count] - least[:count]

@@ -49,10 +49,8 @@ class Structure(ParityClaims):
         in .6875 of the cases: from there to 1 it is .3125; four fifths of that. A pilot on other
         streams was at .98 after 2,000 steps and 1 after 4,000.
         """
-        rest = [
-            self.last("none"),
-            *(best_of_panel(pick(self.heads, arm=arm)) for arm in ("structured", "none")),
-        ]
+        rest = [self.last("none"),
+                *(best_of_panel(pick(self.heads, arm=arm)) for arm in ("structured", "none"))]  # fmt: skip
         return self.last("structured") - np.max(rest, axis=0)
 
     @claim("Lemma B.47, ours at $p_A = 0$", "share of neurons in a cone of width {gamma} after the first step on "

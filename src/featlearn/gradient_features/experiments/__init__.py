@@ -85,10 +85,8 @@ def scored(
     ):
         parts = [Data(inputs.x[place], inputs.y[place]) for inputs in data.values()]
         w, a, b = (part[place] for part in start)
-        trained = {
-            method: Score(*(of[part][place].item() for part in data))
-            for method, of in (scores or {}).items()
-        }
+        trained = {method: Score(*(of[part][place].item() for part in data))
+                   for method, of in (scores or {}).items()}  # fmt: skip
         members, chosen = baselines.panel(
             baselines.kernels(parts[0].x, random)
             | {"own start": [baselines.relu_features(w, b)]}

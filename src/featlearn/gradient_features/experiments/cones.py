@@ -54,10 +54,8 @@ def measure(job: Job) -> Results:
                 pd.DataFrame(sure(name, law, config["sure"], config["gamma"], streams))
             )
     noise = config["laws"]["xor"]["noise"]
-    return {
-        **{name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()},
-        "dimensions": pd.DataFrame(dimensions(config["dimensions"], noise, streams)),
-    }
+    return {**{name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()},
+            "dimensions": pd.DataFrame(dimensions(config["dimensions"], noise, streams))}  # fmt: skip
 
 
 def neurons(

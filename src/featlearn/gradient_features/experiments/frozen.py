@@ -82,10 +82,8 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
         inputs = Sample(x, y, component, torch.full_like(y, 1 / samples))
         network = scaled_first_step(start, inputs, 2 * settings["threshold"])
         ones = torch.ones(len(x), dtype=x.dtype)
-        rules = {
-            "1 / L": fit_output(network, inputs, at, loss),
-            "1 / t": fit_output(network, inputs, at, loss, rate=ones, decay=True),
-        }
+        rules = {"1 / L": fit_output(network, inputs, at, loss),
+                 "1 / t": fit_output(network, inputs, at, loss, rate=ones, decay=True)}  # fmt: skip
         bent = rules["1 / L"].smoothness
         spread = network.w.square().sum((1, 2)) * inputs.x.square().sum(-1).amax(1)
         complexity = ((spread + network.b.square().sum(1)) / samples).sqrt()
@@ -93,10 +91,8 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
             pull = bent / (2 * steps)
             best = network._replace(a=nearest_optimum(network, inputs, loss, pull))
             apart = (best.a - network.a).square().sum(-1)
-            promised = {
-                "bound": loss.mean(best, inputs) + pull * apart,
-                "rademacher": best.a.norm(dim=-1) * complexity,
-            }
+            promised = {"bound": loss.mean(best, inputs) + pull * apart,
+                        "rademacher": best.a.norm(dim=-1) * complexity}  # fmt: skip
             for rule, fitted in rules.items():
                 now = network._replace(a=fitted.after(steps))
                 losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}

@@ -55,11 +55,8 @@ def measure(job: Job) -> Results:
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
         degrees = (law.block,) if isinstance(law, Parity) else ()
         heads += scored(name, start, data, streams, degrees=degrees, law=name)
-        stepped = scaled_first_step(
-            start.to(torch.float32),
-            data["train"].to(torch.float32),
-            training["threshold"] / training["middle"],
-        )
+        stepped = scaled_first_step(start.to(torch.float32), data["train"].to(torch.float32),
+                                    training["threshold"] / training["middle"])  # fmt: skip
         arms = {"network": stepped}
         if chosen:
             arms |= lottery(
@@ -160,7 +157,5 @@ def lottery(
     ])  # fmt: skip
     # those in a cone first, each group in the order of chance
     nice = order.gather(1, (~result.gather(1, order)).to(torch.int8).argsort(dim=1, stable=True))
-    return {
-        "in cones": network.chosen(nice[:, :count]),
-        "by chance": network.chosen(order[:, :count]),
-    }
+    return {"in cones": network.chosen(nice[:, :count]),
+            "by chance": network.chosen(order[:, :count])}  # fmt: skip

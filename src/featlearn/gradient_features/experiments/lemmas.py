@@ -42,12 +42,9 @@ def measure(job: Job) -> Results:
     rows: list[dict[str, Any]] = []
     for name, settings in config["activation"]["laws"].items():
         rows += activations(name, settings, config["activation"], streams)
-    return {
-        "nice": pd.DataFrame(nice(law, config["nice"], streams)),
-        "existence": pd.DataFrame(built_of),
-        "activation": pd.DataFrame(rows),
-        "tails": pd.DataFrame(tails(config["tails"])),
-    }
+    return {"nice": pd.DataFrame(nice(law, config["nice"], streams)),
+            "existence": pd.DataFrame(built_of), "activation": pd.DataFrame(rows),
+            "tails": pd.DataFrame(tails(config["tails"]))}  # fmt: skip
 
 
 def nice(

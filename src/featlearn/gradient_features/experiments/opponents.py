@@ -59,11 +59,9 @@ def cell(
     def trained(inputs: Mapping[str, Sample]) -> dict[str, Tensor]:
         return network(start, inputs, config)
 
-    scores = {
-        "network": trained(data),
-        "bayes": {part: optimal(inputs) for part, inputs in data.items()},
-        "shuffled labels": with_shuffled_labels(trained, data, streams("shuffled")),
-    }
+    scores = {"network": trained(data),
+              "bayes": {part: optimal(inputs) for part, inputs in data.items()},
+              "shuffled labels": with_shuffled_labels(trained, data, streams("shuffled"))}  # fmt: skip
     return scored("xor-baselines", start, data, streams, scores, dimension=dimension, noise=noise)
 
 

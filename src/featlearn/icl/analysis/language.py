@@ -101,10 +101,8 @@ WIDER = (
     "Width 6 of the smallest, after pilots on another seed in which it had not learned the prior "
     "at 4; band kept."
 )
-SIZES = (
-    needs(small__training__steps=1000, small__replicates=3, small__prompts=1000),
-    needs(language__seeds=5, language__prompts=1000),
-)
+SIZES = (needs(small__training__steps=1000, small__replicates=3, small__prompts=1000),
+         needs(language__seeds=5, language__prompts=1000))  # fmt: skip
 
 
 def reach(icl: Mapping[str, Any]) -> str | None:

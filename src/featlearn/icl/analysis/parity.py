@@ -18,10 +18,8 @@ from featlearn.core.statistical import Look
 from featlearn.core.stats import per_replicate
 from featlearn.icl.points import lines_and_points
 
-ARMS = {
-    "g1": Look("$g_1$, few heads", COLOURS["blue"]),
-    "g2": Look("$g_2$, many heads", COLOURS["red"], "s"),
-}
+ARMS = {"g1": Look("$g_1$, few heads", COLOURS["blue"]),
+        "g2": Look("$g_2$, many heads", COLOURS["red"], "s")}  # fmt: skip
 
 
 @figure()

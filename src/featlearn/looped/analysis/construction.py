@@ -32,15 +32,11 @@ FLOOR = 2 * np.log(2.0**-52)
 DIVERGED = 100.0
 #: What no rounding explains.
 BROKEN = 1e-2
-STEPS = {
-    "1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
-    "1 / n": Look(r"$1/n$", COLOURS["blue"]),
-    "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^"),
-}
-ONE_LOOP = {
-    "1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
-    "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2)),
-}
+STEPS = {"1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
+         "1 / n": Look(r"$1/n$", COLOURS["blue"]),
+         "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^")}  # fmt: skip
+ONE_LOOP = {"1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
+            "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
 #: What arms are called, in the order in which they are shown.
 ABLATIONS = {
     "construction": "the construction", "query sees itself": "query sees itself", "P = I": "P = I",
