@@ -83,8 +83,10 @@ def dimension(frame: pd.DataFrame, cell: str, wanted: int) -> int:
 
 def bracketed(means: pd.DataFrame) -> list[str]:
     """``mean`` and ``half_width`` of each row; behind them the ``paper_value``, if there is one."""
-    return [plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
-            for mean, half, paper in means[["mean", "half_width", "paper_value"]].to_numpy()]  # fmt: skip
+    return [
+        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
+        for mean, half, paper in means[["mean", "half_width", "paper_value"]].to_numpy()
+    ]
 
 
 def classical_minimum(losses: Sequence[float]) -> tuple[int, bool]:

@@ -68,8 +68,10 @@ class FC(NamedTuple):
     ) -> FC:  # fmt: skip
         """Pre-activations of inputs with unit variances, and scores, of order one."""
         inputs = math.prod(shape)
-        w, v = (torch.stack([torch.randn(shape, generator=s) / root**0.5 for s in streams])
-                for shape, root in (((inputs, size), inputs), ((size, classes), 3 * size)))  # fmt: skip
+        w, v = (
+            torch.stack([torch.randn(shape, generator=s) / root**0.5 for s in streams])
+            for shape, root in (((inputs, size), inputs), ((size, classes), 3 * size))
+        )
         zeros = torch.zeros(len(w), 1, 1)
         parts = (w, zeros.repeat(1, 1, size), v, zeros.repeat(1, 1, classes))
         return cls(*(part.to(device) for part in parts))

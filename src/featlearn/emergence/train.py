@@ -304,8 +304,10 @@ def descend(
     what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
     """
     done, seen = 0, dict[int, Tensor]()
-    parts = {**{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
-             **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)}}  # fmt: skip
+    parts = {
+        **{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
+        **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)},
+    }
 
     def state() -> State:
         kept = {f"seen/{step}": result for step, result in seen.items()}

@@ -75,8 +75,11 @@ class Bounds(NamedTuple):
 
     def excess(self, hits: float, gamma: float) -> float:
         """The printed bound on loss above g* (B.25)."""
-        return (self.r * self.a
-                * (self.x * (self.window(hits) + math.sqrt(2 * gamma)) + self.slack(hits)))  # fmt: skip
+        return (
+            self.r
+            * self.a
+            * (self.x * (self.window(hits) + math.sqrt(2 * gamma)) + self.slack(hits))
+        )
 
 
 def bounds(law: GaussianMixture, margin: float, least: float) -> Bounds:

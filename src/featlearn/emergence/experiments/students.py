@@ -184,7 +184,9 @@ def _mixture(
     x: Tensor, new: Tensor, alpha: float, streams: list[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
     """(R, n, ...) and which are injected (R, n), a replicate each."""
-    each = [alpha_mixture(labelled, unlabelled, alpha, stream)
-            for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)]  # fmt: skip
+    each = [
+        alpha_mixture(labelled, unlabelled, alpha, stream)
+        for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)
+    ]
     mixed, is_new = (torch.stack(one).to(x.device) for one in zip(*each, strict=True))
     return mixed, is_new

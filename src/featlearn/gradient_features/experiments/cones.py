@@ -54,8 +54,10 @@ def measure(job: Job) -> Results:
                 pd.DataFrame(sure(name, law, config["sure"], config["gamma"], streams))
             )
     noise = config["laws"]["xor"]["noise"]
-    return {**{name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()},
-            "dimensions": pd.DataFrame(dimensions(config["dimensions"], noise, streams))}  # fmt: skip
+    return {
+        **{name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()},
+        "dimensions": pd.DataFrame(dimensions(config["dimensions"], noise, streams)),
+    }
 
 
 def neurons(

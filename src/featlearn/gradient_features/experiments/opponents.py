@@ -59,9 +59,11 @@ def cell(
     def trained(inputs: Mapping[str, Sample]) -> dict[str, Tensor]:
         return network(start, inputs, config)
 
-    scores = {"network": trained(data),
-              "bayes": {part: optimal(inputs) for part, inputs in data.items()},
-              "shuffled labels": with_shuffled_labels(trained, data, streams("shuffled"))}  # fmt: skip
+    scores = {
+        "network": trained(data),
+        "bayes": {part: optimal(inputs) for part, inputs in data.items()},
+        "shuffled labels": with_shuffled_labels(trained, data, streams("shuffled")),
+    }
     return scored("xor-baselines", start, data, streams, scores, dimension=dimension, noise=noise)
 
 

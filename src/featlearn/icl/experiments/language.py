@@ -37,8 +37,10 @@ def measure(job: Job) -> Results:
                     flips.append({**key, "data": of, "noise": "labels", **row})
             of, (own, words) = next(iter(data.items()))
             random = np.random.default_rng(derive_seed(job.seed, "icl", of, "attention"))
-            seen += [{**key, "data": of, "replicate": 0, **row}
-                     for row in attention(model, tokenizer, own, words, config, random)]  # fmt: skip
+            seen += [
+                {**key, "data": of, "replicate": 0, **row}
+                for row in attention(model, tokenizer, own, words, config, random)
+            ]
     return {"flips": pd.DataFrame(flips), "attention": pd.DataFrame(seen)}
 
 
