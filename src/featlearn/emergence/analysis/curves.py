@@ -232,9 +232,9 @@ fails="a linear classifier learns them as well, and nothing about features follo
 the cosine after one step {{ said("emergence/one-step-cosine-falls", holds="falls with $d$ as printed",
 fails="does not fall with $d$ as printed") }}; accuracies are the same at every $d$.""")  # fmt: skip
 @table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)), words="unequal classes", seen="""
-by the plain loss of appendix A.7.2 {{ said("emergence/network-negatives-90-as-printed",
-holds="the network learns all labels", fails="the network does not learn all labels") }} of nine negatives to a
-positive; the other network weighs classes in its two full steps.""")  # fmt: skip
+with nine negatives to a positive, by the plain loss of appendix A.7.2,
+{{ said("emergence/network-negatives-90-as-printed", holds="the network learns all labels",
+fails="the network does not learn all labels") }}; the other network weighs classes in its two full steps.""")  # fmt: skip
 @table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
 from 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
 fails="the network does not learn all labels") }}.""")  # fmt: skip
