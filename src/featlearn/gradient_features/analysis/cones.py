@@ -105,9 +105,9 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
 def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
     """Neurons in a cone: before the first step, after it, and in closed form
 
-    *What to see:* that half of the neurons on linear data do {{ said("gradient_features/cones-linear", holds="is so",
-    fails="is not so") }}, by their share; of uniform parity those that start constant on the block
-    {{ said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
+    *What to see:* half of the neurons on linear data {{ said("gradient_features/cones-linear", holds="do", fails="do not") }},
+    by their share; of uniform parity those that start constant on the block {{
+    said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
     """
     inside = neurons[["law", "replicate", "size"]].copy()
     for column in ("start", "sampled", "predicted", "population"):
