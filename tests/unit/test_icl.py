@@ -166,8 +166,10 @@ def test_noise_terms_are_what_is_beside_the_signal():
     signal = drawn.label  # times the Hamming distance of 0 and 1
     torch.testing.assert_close(g, signal + terms["others"] + terms["task"])
     torch.testing.assert_close(g, signal + terms["projected"] + terms["remainder"])
-    # four orthonormal directions of the eight
-    assert float(terms["energy"].mean() * 64) == pytest.approx(4, rel=0.1)
+    # bits + 1 orthonormal directions of the eight: the ratio of Theorem 5.5.2
+    few = parity.noise_terms(parity.printed(1, 8, 0.2), drawn, task, gamma, fresh)
+    for own, directions in ((few, 2), (terms, 4)):
+        assert float(own["energy"].mean() * 64) == pytest.approx(directions, rel=0.1)
     own = drawn.query[:, :2] * drawn.read[:, :2]
     assert float(own.mean()) == pytest.approx(2 * gamma, rel=0.05)
 

@@ -17,11 +17,11 @@ rule mine:
     default_target: True
     input:
         "results/theirs/looped/claims/construction.parquet",
-        table="results/theirs/looped/tables/slopes.md",
+        figure="results/theirs/looped/figures/ablations.svg",
     output:
-        "mine.md"
+        "mine.svg"
     shell:
-        "cp {{input.table}} {{output}}"
+        "cp {{input.figure}} {{output}}"
 """
 
 
@@ -32,7 +32,8 @@ def test_another_workflow_builds_on_results_of_this_one(sources, finished, tmp_p
     told = outer.snakemake(configfile=None).well()
     assert told.finished["mine"] == 1
     assert told.finished["featlearn_looped_construction"] == 1
-    assert digest(outer / "mine.md") == digest(finished / "results/smoke/looped/tables/slopes.md")
+    drawn = finished / "results/smoke/looped/figures/ablations.svg"
+    assert digest(outer / "mine.svg") == digest(drawn)
     wanted, made = finished.made(), outer.made("theirs")
     assert {name: wanted[name] for name in made} == made
     assert sources.files() == before  # the clone is read only

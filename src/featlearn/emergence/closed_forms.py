@@ -7,10 +7,8 @@ from torch import Tensor
 
 
 def classical_map(cosines: Tensor) -> Tensor:
-    """(N, 2) classical multidimensional scaling of the dissimilarities ``1 - cosine``.
-
-    The first point, a star, lies right; the second axis has a positive largest entry.
-    """
+    """(N, 2) classical multidimensional scaling of the dissimilarities ``1 - cosine``. The first
+    point, a star, lies right; the second axis has a positive largest entry."""
     number = len(cosines)
     centre = torch.eye(number, dtype=torch.float64, device=cosines.device) - 1 / number
     gram = -0.5 * centre @ (1 - cosines.double()).square() @ centre

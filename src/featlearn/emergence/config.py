@@ -24,8 +24,6 @@ SETS = {
         "fig-a-22": "mnist", "student-accuracies": "mnist cifar10 svhn",
     },
 }  # fmt: skip
-
-
 #: Mixtures of students that figures show.
 CELLS = ("gaussian", "gaussian-25", "gaussian-75", "gaussian-wide", "covariance")
 
@@ -69,10 +67,7 @@ def _data_faults(data: Mapping[str, Any], path: str) -> list[str]:
     if kind == "parity":
         check("relevant", k % 2 and k >= 3, "an odd number from 3 on for parity labels")
         background = data.get("background", 0.5)
-        wanted = (
-            "at most 2/3: patterns are present with probability background / (2 - 2 background) in "
-            "one component"
-        )
+        wanted = "at most 2/3: one component has patterns with background / (2 - 2 background)"
         check("background", background <= 2 / 3, wanted, background)
     even = data.get("prototypes", 2) % 2 == 0
     check("prototypes", even, "an even number, half of each label")
@@ -151,10 +146,8 @@ def _injects_original(one: Mapping[str, Any] | None) -> bool:
 
 
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
-    """A digest of the files of these pictures; and in words what is missing, if anything.
-
-    A set that is missing is no fault of the config: what does not need it can be made.
-    """
+    """A digest of the files of these pictures; and in words what is missing, if anything. A set
+    that is missing is no fault of the config: what does not need it can be made."""
     data = pictures["data"]
     try:
         return listing_digest(sources(data), data), ""
@@ -172,19 +165,13 @@ def pictured(emergence: Mapping[str, Any], experiment: str) -> dict[str, Any]:
 
 def states(emergence: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], list[str]]:
     """:func:`state` of all pictures, by experiment and set; and what is missing."""
-    found = {
-        experiment: {
-            name: state(pictures) for name, pictures in pictured(emergence, experiment).items()
-        }
-        for experiment in SETS
-    }
+    found = {name: {key: state(own) for key, own in pictured(emergence, name).items()}
+             for name in SETS}  # fmt: skip
     for name, one in emergence["injected"].items():
         if others := one.get("others"):
             own, second = found["injected"][name], state(others)
             found["injected"][name] = (f"{own[0]} {second[0]}", own[1] or second[1])
-    missing = dict.fromkeys(
-        line for own in found.values() for _, line in own.values() if line
-    )  # each once
+    missing = dict.fromkeys(line for own in found.values() for _, line in own.values() if line)
     digests = {key: {name: one[0] for name, one in own.items()} for key, own in found.items()}
     return digests, list(missing)
 
@@ -197,7 +184,5 @@ def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
                 for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip
         if all(_injects_original(emergence["injected"].get(name)) for name in ("cifar10", "svhn")):
             own.add("tiny-imagenet")
-    return {
-        name: "measured" if own.issuperset(sets.split()) else "stand-in"
-        for name, sets in SETS[experiment].items()
-    }
+    return {name: "measured" if own.issuperset(sets.split()) else "stand-in"
+            for name, sets in SETS[experiment].items()}  # fmt: skip

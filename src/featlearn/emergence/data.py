@@ -126,18 +126,13 @@ class Law:
     def _inside(self, bits: int, shift: int = 0) -> float:
         """Pr that ``bits`` relevant patterns and ``shift`` present ones make a positive count."""
         p = self.relevant_frequency
-        return sum(
-            math.comb(bits, c) * p**c * (1 - p) ** (bits - c)
-            for c in range(bits + 1)
-            if c + shift in self.positive
-        )
+        return sum(math.comb(bits, c) * p**c * (1 - p) ** (bits - c)
+                   for c in range(bits + 1) if c + shift in self.positive)  # fmt: skip
 
     @property
     def scale(self) -> float:
-        """Sigma tilde: root of the summed variances, of prototypes in the mean over tables.
-
-        With the noise; that of :meth:`World.scale` is of the patterns alone.
-        """
+        """Sigma tilde: root of the summed variances, of prototypes in the mean over tables. With
+        the noise; that of :meth:`World.scale` is of the patterns alone."""
         p, o, k = self.relevant_frequency, self.irrelevant_frequency, self.relevant
         own = 0.25 * (1 - 1 / self.prototypes) if self.kind == "prototypes" else p * (1 - p)
         return math.sqrt(k * own + (self.patterns - k) * o * (1 - o) + self.noise)
@@ -159,10 +154,8 @@ class Law:
         return joint / joint.sum(1, keepdim=True) * wanted[:, None]
 
     def best_threshold_accuracy(self) -> float:
-        """Accuracy of the best threshold on the count: what a linear classifier can reach.
-
-        27/32 for parity with k = 5 and p_o = 1/2.
-        """
+        """Accuracy of the best threshold on the count: what a linear classifier can reach. 27/32
+        for parity with k = 5 and p_o = 1/2."""
         negative, positive = self.count_law()
         # +1 from count s on, or -1 from it on
         rising = positive.flip(0).cumsum(0).flip(0) + negative.cumsum(0) - negative
@@ -210,10 +203,8 @@ class World:
         return (mean * (1 - mean)).sum(1).sqrt()
 
     def direction(self) -> Tensor:
-        """(R, D) unit vector along ``E[y phi]``, the direction of the first step.
-
-        It is that of ``sum_A M_j``, but for prototypes, whose patterns count differently.
-        """
+        """(R, D) unit vector along ``E[y phi]``, the direction of the first step. It is that of
+        ``sum_A M_j``, but for prototypes, whose patterns count differently."""
         if self.table is None:
             weight = torch.ones(self.relevant.shape, dtype=torch.float64)
         else:
@@ -244,11 +235,8 @@ class Samples:
 
 
 def sample(world: World, number: int, streams: Sequence[torch.Generator]) -> Samples:
-    """``number`` samples of each replicate.
-
-    Of parity both labels have their exact share of them (25,000 each of 50,000 in the thesis),
-    which no other law asks for.
-    """
+    """``number`` samples of each replicate. Of parity both labels have their exact share of them
+    (25,000 each of 50,000 in the thesis), which no other law asks for."""
     drawn = [_draw(world, replicate, number, stream) for replicate, stream in enumerate(streams)]
     hidden, y, count, component = (torch.stack(each) for each in zip(*drawn, strict=True))
     mean, scale = world.mean().float(), world.scale().float()
@@ -297,9 +285,6 @@ def _prototypes(law: Law, stream: torch.Generator) -> Tensor:
         table = torch.randint(2, (law.prototypes, law.relevant), generator=stream)
         if len({tuple(row) for row in table.tolist()}) == len(table):
             return table.to(torch.uint8)
-
-
-# --------------------------------------------------------------------------- in the input space
 
 
 def dictionary(patterns: int, dimension: int, stream: torch.Generator) -> Tensor:
@@ -365,9 +350,6 @@ def alpha_mixture(
     return torch.cat([labelled[kept], injected[taken]])[order], is_injected[order]
 
 
-# --------------------------------------------------------------------------- corners of a cube
-
-
 @dataclass(frozen=True)
 class Hypercube:
     """Gaussians at the corners of a cube, labelled by the parity of the signs (eq. A.288)."""
@@ -390,10 +372,8 @@ class Hypercube:
     def sample(
         self, columns: Tensor, number: int, stream: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Inputs (n, d), labels (n,), and which corner of :meth:`signs` (n,).
-
-        ``columns`` (d, k) are the patterns, of :func:`dictionary`.
-        """
+        """Inputs (n, d), labels (n,), and which corner of :meth:`signs` (n,). ``columns`` (d, k)
+        are the patterns, of :func:`dictionary`."""
         corners = self.signs().to(columns.dtype)
         cluster = torch.randint(len(corners), (number,), generator=stream)
         noise = torch.randn(number, self.dimension, generator=stream, dtype=columns.dtype)

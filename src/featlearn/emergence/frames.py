@@ -13,38 +13,24 @@ from featlearn.core.stats import plus_minus
 #: ``end``: at the last step; ``chosen``: at the step that is best on validation samples; ``head``:
 #: of a converged head on frozen features; ``exact``: of the law itself.
 ARMS = {
-    "network": ("network", "end"),
-    "ntk": ("ntk", "chosen"),
-    "rf": ("rf", "head"),
-    "rbf": ("rbf", "head"),
-    "unweighted": ("unweighted", "end"),
-    "one_step": ("one_step", "head"),
-    "two_step": ("two_step", "head"),
-    "rescaled": ("rescaled", "head"),
-    "flat": ("network", "end"),
-    "linear": ("linear", "head"),
-    "threshold": ("threshold", "exact"),
-    "majority": ("majority", "exact"),
-    "flat_majority": ("majority", "exact"),
-}
+    "network": ("network", "end"), "ntk": ("ntk", "chosen"), "rf": ("rf", "head"),
+    "rbf": ("rbf", "head"), "unweighted": ("unweighted", "end"), "one_step": ("one_step", "head"),
+    "two_step": ("two_step", "head"), "rescaled": ("rescaled", "head"), "flat": ("network", "end"),
+    "linear": ("linear", "head"), "threshold": ("threshold", "exact"),
+    "majority": ("majority", "exact"), "flat_majority": ("majority", "exact"),
+}  # fmt: skip
 #: Those of inputs without structure.
 FLAT = ("flat", "flat_majority")
 #: Arms with neurons: whose cosines they are.
 NEURONS = {
-    "network": "network",
-    "unweighted": "unweighted",
-    "rf": "start",
-    "one_step": "one_step",
-    "two_step": "two_step",
-    "flat": "network",
-}
+    "network": "network", "unweighted": "unweighted", "rf": "start", "one_step": "one_step",
+    "two_step": "two_step", "flat": "network",
+}  # fmt: skip
 
 
 def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:
-    """Accuracy on ``part``, a replicate each; ``arm`` is one of :data:`ARMS`.
-
-    ``balanced`` is the mean of both labels' accuracies on the test samples.
-    """
+    """Accuracy on ``part``, a replicate each; ``arm`` is one of :data:`ARMS`. ``balanced`` is the
+    mean of both labels' accuracies on the test samples."""
     name, how = ARMS[arm]
     own = pick(frame, cell=cell, structured=arm not in FLAT, arm=name)
     if how in ("head", "exact"):
@@ -88,10 +74,8 @@ def measured(frame: pd.DataFrame, cells: Sequence[str]) -> list[str]:
 
 
 def dimension(frame: pd.DataFrame, cell: str, wanted: int) -> int:
-    """The dimension of the input that stands for one of the thesis': 500, 100 or 2000.
-
-    A small scale has other dimensions, in the same order.
-    """
+    """The dimension of the input that stands for one of the thesis': 500, 100 or 2000. A small
+    scale has other dimensions, in the same order."""
     own = pick(frame, cell=cell)
     known = list(own.loc[own["dimension"] > 0, "dimension"].unique())
     return wanted if wanted in known else known[min((500, 100, 2000).index(wanted), len(known) - 1)]
@@ -109,10 +93,8 @@ def classical_minimum(losses: Sequence[float]) -> tuple[int, bool]:
     """Place of the minimum left of the peak of a curve of losses over growing sizes.
 
     The peak is the largest loss after the curve first rises; where it only falls there is none, and
-    the end counts.
-
-    Returns the place, and whether the curve falls before it and rises behind it: else there is no
-    U, and it is the least loss on that side all the same.
+    the end counts. Returns the place, and whether the curve falls before it and rises behind it:
+    else there is no U, and it is the least loss on that side all the same.
     """
     rising = [i for i in range(len(losses) - 1) if losses[i] < losses[i + 1]]
     if not rising:

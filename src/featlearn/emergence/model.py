@@ -83,12 +83,9 @@ def with_one(phi: Tensor) -> Tensor:
 
 
 def symmetric_start(
-    pairs: int,
-    patterns: int,
-    stds: tuple[float, float, float],
-    streams: Sequence[torch.Generator],
+    pairs: int, patterns: int, stds: tuple[float, float, float], streams: Sequence[torch.Generator],
     dtype: torch.dtype = torch.float32,
-) -> Network:
+) -> Network:  # fmt: skip
     """2m neurons in pairs with the same w and b and opposite a, so that the output is zero.
 
     ``pairs``: m; neuron m + i is the partner of neuron i. ``stds``: of the coordinates of w, of b
@@ -104,10 +101,8 @@ def symmetric_start(
 
 
 def outside(pairs: int, missing: int, std: float, streams: Sequence[torch.Generator]) -> Tensor:
-    """(R, 2m, d - D) initial weights outside the patterns, in coordinates of their own.
-
-    ``missing`` is d - D, ``std`` is sigma_w.
-    """
+    """(R, 2m, d - D) initial weights outside the patterns, in coordinates of their own. ``missing``
+    is d - D, ``std`` is sigma_w."""
     drawn = [std * torch.randn(pairs, missing, generator=stream) for stream in streams]
     return torch.stack([torch.cat([one, one]) for one in drawn])
 
@@ -120,11 +115,8 @@ def directions(network: Network, rest: Tensor) -> Tensor:
 
 
 def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
-    """(R, N) cosines between weights and a unit direction (R, D) of the patterns.
-
-    ``rest`` (R, N) are the initial norms of :func:`outside`. A weight of norm zero has
-    the cosine 0.
-    """
+    """(R, N) cosines between weights and a unit direction (R, D) of the patterns. ``rest`` (R, N)
+    are the initial norms of :func:`outside`. A weight of norm zero has the cosine 0."""
     q = network.q.double()
     length = (q.square().sum(-1) + (network.kept * rest).square()).sqrt()
     along = (q * direction[:, None].to(q.dtype)).sum(-1)
@@ -133,9 +125,7 @@ def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
 
 def medians(values: Tensor) -> Tensor:
     """(R,) medians of the rows (R, N), of an even number the lower middle one; NaN if one is NaN.
-
-    As ``values.median(1).values``, which CUDA has no repeatable kernel for.
-    """
+    As ``values.median(1).values``, which CUDA has no repeatable kernel for."""
     return values.quantile(0.5, 1, interpolation="lower")
 
 

@@ -49,13 +49,9 @@ class Pictures:
 
 
 def open_pictures(
-    settings: Mapping[str, Any],
-    cache: PathLike,
-    streams: tuple[object, ...],
-    replicates: Sequence[int],
-    key: str,
-    device: torch.device | str = "cpu",
-) -> Pictures:
+    settings: Mapping[str, Any], cache: PathLike, streams: tuple[object, ...],
+    replicates: Sequence[int], key: str, device: torch.device | str = "cpu",
+) -> Pictures:  # fmt: skip
     """Open the pictures of ``settings``, a replicate each.
 
     ``settings``: ``data``, as :func:`featlearn.images.data.datasets.open_classified` takes it;
@@ -70,11 +66,8 @@ def open_pictures(
     y = {part: torch.stack([one[1][part] for one in drawn]) for part in PARTS}
     if all(bool((own == own[:, :, :1]).all()) for own in x.values()):
         x = {part: own[:, :, :1] for part, own in x.items()}  # no colour
-    return Pictures(
-        {part: own.to(device) for part, own in x.items()},
-        {part: own.to(device) for part, own in y.items()},
-        drawn[0][2],
-    )
+    return Pictures({part: own.to(device) for part, own in x.items()},
+                    {part: own.to(device) for part, own in y.items()}, drawn[0][2])  # fmt: skip
 
 
 def of_job(
@@ -127,12 +120,8 @@ def head_accuracies(
     features: Mapping[str, Tensor], labels: Mapping[str, Tensor], classes: int
 ) -> dict[str, Tensor]:
     """Accuracy (R,) of a converged linear head on each part, its penalty chosen on validation.
-
-    Parts beyond train and validation may be called as one likes; features (R, n, d).
-    """
+    Parts beyond train and validation may be called as one likes; features (R, n, d)."""
     own = {part: (x.double(), labels[part]) for part, x in features.items()}
     result = choose(own["train"], own["validation"], classes, PENALTIES)
-    return {
-        part: result.train_accuracy if part == "train" else result.heads.accuracy(*pair)
-        for part, pair in own.items()
-    }
+    return {part: result.train_accuracy if part == "train" else result.heads.accuracy(*pair)
+            for part, pair in own.items()}  # fmt: skip

@@ -125,10 +125,8 @@ class OneResNet(nn.Module):
 
     def filters(self) -> list[Tensor]:
         """(n, 9 p) normalised filters of each stage, float64."""
-        return [
-            functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
-            for w in self.convolutions()
-        ]
+        return [functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
+                for w in self.convolutions()]  # fmt: skip
 
 
 class ResNets:
@@ -176,9 +174,6 @@ class ResNets:
 FAMILIES: dict[str, type[FC] | type[ResNets]] = {"fc": FC, "resnet": ResNets}
 
 
-# --------------------------------------------------------------------------- teachers
-
-
 def error(y: Tensor) -> Slope:
     """The gradient of the mean cross-entropy with labels (R, n) by the scores."""
 
@@ -210,24 +205,17 @@ def spreading(weight: float, sharpness: float) -> Slope:
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained: by Adam, for so many steps.
-
-    ``rate`` is the step length; ``batch_size`` samples are drawn a step, all of them if None.
-    """
+    """How a network is trained: by Adam, for so many steps. ``rate`` is the step length;
+    ``batch_size`` samples are drawn a step, all of them if None."""
 
     steps: int
     rate: float
     batch_size: int | None = None
 
     def run(
-        self,
-        net: Network,
-        x: Tensor,
-        y: Tensor,
-        streams: Sequence[torch.Generator] = (),
-        also: tuple[Tensor, Slope] | None = None,
-        see: Callable[[int], None] | None = None,
-    ) -> None:
+        self, net: Network, x: Tensor, y: Tensor, streams: Sequence[torch.Generator] = (),
+        also: tuple[Tensor, Slope] | None = None, see: Callable[[int], None] | None = None,
+    ) -> None:  # fmt: skip
         """Train ``net`` on ``x`` (R, n, ...) with labels (R, n).
 
         ``streams``: of the batches, one a replicate. ``also``: further inputs, and the gradient by

@@ -76,13 +76,9 @@ def class_weights(law: Law, y: Tensor) -> Tensor:
 
 
 def two_steps(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    weight: Tensor,
-    schedule: Schedule,
+    network: Network, x: Tensor, y: Tensor, weight: Tensor, schedule: Schedule,
     begun: tuple[Tensor, Tensor] | None = None,
-) -> tuple[Network, Network]:
+) -> tuple[Network, Network]:  # fmt: skip
     """The networks after the first and after the second full step.
 
     Step 1 forgets w (or a share of it) and moves a, b and w along the gradient; step 2, with a rate
@@ -92,11 +88,8 @@ def two_steps(
     by_rows, by_a = begun or full_gradients(network, x, y, weight, schedule.noise)
     rows = network.rows.clone()
     rows[..., :-1] *= schedule.first_kept
-    first = Network(
-        rows - schedule.first_rate * by_rows,
-        network.a - schedule.first_rate * by_a,
-        network.kept * schedule.first_kept,
-    )
+    first = Network(rows - schedule.first_rate * by_rows, network.a - schedule.first_rate * by_a,
+                    network.kept * schedule.first_kept)  # fmt: skip
     by_rows, by_a = full_gradients(first, x, y, weight, schedule.noise)
     rows = first.rows.clone()
     rows[..., :-1] = 0
@@ -110,9 +103,6 @@ def rescaled(first: Network, second: Network) -> Network:
         [torch.nn.functional.normalize(first.q, dim=-1) * lengths, second.rows[..., -1:]], -1
     )
     return Network(rows, first.a)
-
-
-# --------------------------------------------------------------------------- mini-batches
 
 
 class Descent:
@@ -131,10 +121,8 @@ class Descent:
 
 
 class Adam(Descent):
-    """Adam of PyTorch, with its state where :func:`descend` keeps it.
-
-    It sees the axes of the patterns: in the input space it would take other steps.
-    """
+    """Adam of PyTorch, with its state where :func:`descend` keeps it. It sees the axes of the
+    patterns: in the input space it would take other steps."""
 
     def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float]):
         super().__init__(tensors, rates, 0.9)
@@ -164,10 +152,8 @@ class Gradient(NamedTuple):
 
 
 def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
-    """Of each replicate the neurons that some sample of ``x`` (R, n, D + 1) reaches.
-
-    The others give nothing on these samples and get no gradient from them: they never move.
-    """
+    """Of each replicate the neurons that some sample of ``x`` (R, n, D + 1) reaches. The others
+    give nothing on these samples and get no gradient from them: they never move."""
     result = []
     for rows, own in zip(network.rows, x, strict=True):
         reached = [((part @ rows.T) > 0).any(0) for part in torch.split(own, BLOCK)]
@@ -178,10 +164,8 @@ def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
 def batch_gradient(
     network: Network, x: Tensor, y: Tensor, live: Sequence[Tensor] | None = None
 ) -> Gradient:
-    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's.
-
-    ``live`` are those of :func:`live_neurons`, if known: the products are as much smaller.
-    """
+    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's. ``live``
+    are those of :func:`live_neurons`, if known: the products are as much smaller."""
     by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
     every = torch.arange(by_a.shape[1], device=by_a.device)
     for r, at in enumerate([every] * len(x) if live is None else live):
@@ -309,12 +293,9 @@ def balanced(outputs: Tensor, y: Tensor) -> Tensor:
 
 
 def descend(
-    label: str,
-    optimiser: Descent,
-    order: Iterator[Tensor],
-    gradient: Callable[[Tensor], Sequence[Tensor]],
-    see: Callable[[int], Tensor | None],
-) -> dict[int, Tensor]:
+    label: str, optimiser: Descent, order: Iterator[Tensor],
+    gradient: Callable[[Tensor], Sequence[Tensor]], see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:  # fmt: skip
     """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
 
     ``label``: what messages call it. ``order``: indices of the batches, one a step; of a training
@@ -352,14 +333,10 @@ def descend(
 
 
 def train_network(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    order: Iterator[Tensor],
-    stage: Mapping[str, Any],
+    network: Network, x: Tensor, y: Tensor, order: Iterator[Tensor], stage: Mapping[str, Any],
     see: Callable[[int, Network], Tensor | None],
     gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
-) -> tuple[Network, dict[int, Tensor]]:
+) -> tuple[Network, dict[int, Tensor]]:  # fmt: skip
     """Stage 3: all parameters, mini-batches, from a network after two steps.
 
     ``order``, ``see``: as of :func:`descend`; ``see`` gets the network too. ``stage``:
@@ -380,16 +357,11 @@ def train_network(
 
 
 def train_taylor(
-    model: Taylor,
-    data: tuple[Tensor, Tensor, Tensor],
-    order: Iterator[Tensor],
-    stage: Mapping[str, Any],
-    see: Callable[[int], Tensor | None],
-) -> dict[int, Tensor]:
-    """Train a fixed-feature model in place; ``data`` are inputs, activations and labels.
-
-    ``stage`` as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient.
-    """
+    model: Taylor, data: tuple[Tensor, Tensor, Tensor], order: Iterator[Tensor],
+    stage: Mapping[str, Any], see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:  # fmt: skip
+    """Train a fixed-feature model in place; ``data`` are inputs, activations and labels. ``stage``
+    as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient."""
     rates = [stage["head_rate"], stage["weight_rate"]][: len(model.tensors())]
     optimiser = Descent(model.tensors(), rates, stage["momentum"])
     x, act, y = data
@@ -404,13 +376,9 @@ def train_taylor(
 
 
 def early_gradients(
-    network: Network,
-    x: Tensor,
-    y: Tensor,
-    order: Iterator[Tensor],
-    rate: float,
+    network: Network, x: Tensor, y: Tensor, order: Iterator[Tensor], rate: float,
     gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """(S, R, N, D) gradients by w along plain descent, one for each batch of ``order``."""
     kept = []
 
@@ -436,7 +404,5 @@ def stretch_cosines(gradients: Tensor) -> dict[str, Tensor]:
     )
     pairs = (("v1", "mean"), ("v2", "mean"), ("v3", "mean"), ("v1", "v2"), ("v1", "v3"),
              ("v2", "v3"))  # fmt: skip
-    return {
-        f"{one}-{other}": torch.cosine_similarity(named[one], named[other], dim=-1)
-        for one, other in pairs
-    }
+    return {f"{one}-{other}": torch.cosine_similarity(named[one], named[other], dim=-1)
+            for one, other in pairs}  # fmt: skip

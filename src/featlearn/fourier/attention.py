@@ -28,18 +28,14 @@ from featlearn.transformers.decoder import Weights
 def start(
     p: int, width: int, heads: int, head_width: int, streams: Sequence[torch.Generator]
 ) -> dict[str, Tensor]:
-    """Random weights of a network for each stream, N(0, 1 / in).
-
-    ``words`` (R, p, D), ``key``, ``query`` and ``value`` (R, D, h d), ``out`` (R, h d, p).
-    """
+    """Random weights of a network for each stream, N(0, 1 / in). ``words`` (R, p, D), ``key``,
+    ``query`` and ``value`` (R, D, h d), ``out`` (R, h d, p)."""
     across = heads * head_width
     sizes = {"words": (p, width), "key": (width, across), "query": (width, across),
              "value": (width, across), "out": (across, p)}  # fmt: skip
-    return {
-        name: torch.stack([torch.randn(size, generator=stream) for stream in streams])
-        * (width if name == "words" else size[0]) ** -0.5
-        for name, size in sizes.items()
-    }
+    return {name: torch.stack([torch.randn(size, generator=stream) for stream in streams])
+            * (width if name == "words" else size[0]) ** -0.5
+            for name, size in sizes.items()}  # fmt: skip
 
 
 def maps(weights: Weights, head_width: int) -> Tensor:
@@ -97,9 +93,6 @@ def losses(weights: Weights, a: Tensor, head_width: int) -> Tensor:
 def _heads(x: Tensor, head_width: int) -> Tensor:
     """(R, p, h d) to (R, h, p, d)."""
     return x.view(*x.shape[:2], -1, head_width).transpose(1, 2)
-
-
-# --------------------------------------------------------------------------- spectra of maps
 
 
 class Waves(NamedTuple):

@@ -38,9 +38,7 @@ def random_features(start: Network) -> Features:
 
 def heads(start: Network, train: Tensor, test: Tensor) -> Iterator[Mapping[str, Any]]:
     """Accuracies of each method on the inputs of these numbers, which a random order shuffles.
-
-    ``start``: the network before training, R = 1.
-    """
+    ``start``: the network before training, R = 1."""
     k, p = start.k, start.p
     a, seen = tuples(train[:MOST], k, p), tuples(test, k, p)
     y, wanted = labels(a, p), labels(seen, p)
@@ -83,7 +81,5 @@ def _solved(gram: Tensor, cross: Tensor) -> list[Tensor]:
     """Weights (d, classes) at each penalty, the largest penalty first."""
     values, basis = torch.linalg.eigh(gram.double())
     turned, scale = basis.mT @ cross.double(), values.clamp_min(0).mean()
-    return [
-        (basis @ (turned / (values.clamp_min(0) + penalty * scale)[:, None])).to(cross)
-        for penalty in PENALTIES
-    ]
+    return [(basis @ (turned / (values.clamp_min(0) + penalty * scale)[:, None])).to(cross)
+            for penalty in PENALTIES]  # fmt: skip

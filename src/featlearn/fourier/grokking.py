@@ -39,18 +39,11 @@ class Lesson:
 
     @classmethod
     def draw(
-        cls,
-        kind: str,
-        k: int,
-        p: int,
-        share: float,
-        streams: Sequence[torch.Generator],
+        cls, kind: str, k: int, p: int, share: float, streams: Sequence[torch.Generator],
         asked: Tensor | None = None,
-    ) -> Lesson:
-        """A split of each replicate's own; ``kind`` is ``tuples`` or ``orbits``.
-
-        Of all inputs, ``asked`` names those that accuracies are taken over; all if left out.
-        """
+    ) -> Lesson:  # fmt: skip
+        """A split of each replicate's own; ``kind`` is ``tuples`` or ``orbits``. Of all inputs,
+        ``asked`` names those that accuracies are taken over; all if left out."""
         own = orbits(torch.arange(p**k), k, p)
         asked = torch.arange(p**k) if asked is None else asked
         sets, found = [], []

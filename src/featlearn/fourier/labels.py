@@ -11,28 +11,14 @@ from featlearn.core.frames import pick
 from featlearn.core.publish import Config
 from featlearn.core.stats import per_replicate
 
-#: Arms of the cell ``decay``, and how they are drawn.
-ARMS = {
-    "penalty": ("penalty on the norm", "blue"),
-    "weak-decay": ("weight decay of the same number", "orange"),
-    "strong-decay": ("strong weight decay", "red"),
-}
-
 #: Of a trained network, in the order of the tables; see ``experiments/training.py``.
 QUANTITIES = {
-    "train": "training accuracy",
-    "test": "test accuracy",
-    "least": "least margin",
-    "mean": "mean margin",
-    "active": "active",
-    "single": "of one frequency",
-    "single of all": "of one frequency, of all",
-    "peak": "largest power",
-    "peak of all": "largest power, of all",
-    "residual": "phases off by",
+    "train": "training accuracy", "test": "test accuracy", "least": "least margin",
+    "mean": "mean margin", "active": "active", "single": "of one frequency",
+    "single of all": "of one frequency, of all", "peak": "largest power",
+    "peak of all": "largest power, of all", "residual": "phases off by",
     "equal": "weakest frequency",
-}
-
+}  # fmt: skip
 #: How inputs are split.
 SPLITS = {"tuples": "at random", "orbits": "by orbits"}
 

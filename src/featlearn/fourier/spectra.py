@@ -21,10 +21,8 @@ DEAD = 0.1
 
 
 def folded_power(vectors: Tensor) -> Tensor:
-    """Shares of power of vectors (..., p) at frequencies 0, 1 ... p // 2, both signs in one.
-
-    A vector of zeros has no power to share: not numbers.
-    """
+    """Shares of power of vectors (..., p) at frequencies 0, 1 ... p // 2, both signs in one. A
+    vector of zeros has no power to share: not numbers."""
     power = torch.fft.rfft(vectors).abs().square()
     top = -1 if vectors.shape[-1] % 2 == 0 else power.shape[-1]
     power[..., 1:top] *= 2

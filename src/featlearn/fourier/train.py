@@ -110,11 +110,8 @@ def add_penalty(slope: Network, network: Network, strength: Tensor) -> None:
 def batches(
     index: Tensor, k: int, p: int, training: Training, streams: Sequence[torch.Generator]
 ) -> Iterator[Tensor]:
-    """Inputs of each step, (R, B, k) drawn with replacement, or all of them.
-
-    ``index`` int64 (S, n): numbers of the training inputs of each of S replicates, which have a
-    stream each.
-    """
+    """Inputs of each step, (R, B, k) drawn with replacement, or all of them. ``index`` int64 (S,
+    n): numbers of the training inputs of each of S replicates, which have a stream each."""
     size = training.batch_size
     if size == "all":
         yield from repeat(tuples(index, k, p), training.steps)
@@ -155,15 +152,10 @@ class Adam:
 
 
 def train(
-    start: Network,
-    order: Iterator[Tensor],
-    training: Training,
-    penalty: Tensor,
-    decay: Tensor,
-    see: Callable[[int, Network], Tensor | None],
-    label: str = "training",
+    start: Network, order: Iterator[Tensor], training: Training, penalty: Tensor, decay: Tensor,
+    see: Callable[[int, Network], Tensor | None], label: str = "training",
     enough: Callable[[Mapping[int, Tensor]], bool] = lambda _: False,
-) -> tuple[Network, dict[int, Tensor]]:
+) -> tuple[Network, dict[int, Tensor]]:  # fmt: skip
     """Train R networks; within a job it goes on where it was killed.
 
     Returns ``networks``: after the last step that was taken. Returns dict: what ``see`` returned,

@@ -52,17 +52,12 @@ def start_of(
 
 
 def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
-    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M).
-
-    ``result``: the closed forms G(w_i, b_i), (R, M, d).
-    """
+    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M). ``result``: the closed
+    forms G(w_i, b_i), (R, M, d)."""
     active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
     squares = inputs.weight * inputs.y.square() * inputs.x.square().sum(-1)
     second = (active.mT @ squares[..., None]).squeeze(-1)
     return (second - result.square().sum(-1)).clamp_min(0) / inputs.x.shape[1]
-
-
-# --------------------------------------------------------------------------- sure starts
 
 
 class Sure(NamedTuple):
@@ -84,9 +79,8 @@ class Sure(NamedTuple):
 def sure_event(law: Law, ratio: float) -> Sure:
     """C_1 and C_2 of the proofs, for thresholds of ``ratio`` times ``law.signal_std``.
 
-    The bounds on norms, which hold but for a vanishing share of the starts, are left out.
-
-    Raises ``ValueError`` for laws whose proofs have no such event.
+    The bounds on norms, which hold but for a vanishing share of the starts, are left out. Raises
+    ``ValueError`` for laws whose proofs have no such event.
     """
     if isinstance(law, Xor):  # B.37, with b = sqrt(tau d log log d) sigma_B and so C_2 b the last
         return Sure(1.2 * ratio, math.sqrt(2) * law.noise, True, 1)
@@ -134,9 +128,8 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
 
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
-    a parity as Gaussian, as in :meth:`Parity.gradient`.
-
-    Raises ``ValueError`` for laws without components.
+    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` for laws without
+    components.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))
@@ -150,10 +143,8 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
 
 
 def background_tail(law: Parity, t: Tensor) -> Tensor:
-    """log P(|sum over the background of w_l phi_l| >= t), w ~ N(0, I); t (T,), exact.
-
-    Given that N of the phi_l are not 0 the sum is N(0, N): a mixture over a binomial N.
-    """
+    """log P(|sum over the background of w_l phi_l| >= t), w ~ N(0, I); t (T,), exact. Given that N
+    of the phi_l are not 0 the sum is N(0, N): a mixture over a binomial N."""
     others, chance = law.dimension - law.own, 2 * law.background
     count = torch.arange(1, others + 1, dtype=torch.float64)
     ways = math.lgamma(others + 1) - torch.lgamma(count + 1) - torch.lgamma(others - count + 1)

@@ -26,21 +26,19 @@ def faults(gradient_features: Mapping[str, Any]) -> list[str]:
     cones, learning, frozen, lemmas, appendix = (
         gradient_features[name] for name in ("cones", "learning", "frozen", "lemmas", "appendix")
     )
-    laws = [(f"cones.laws.{name}", name, law) for name, law in cones["laws"].items()]
-    laws += [(f"learning.laws.{name}", name, law) for name, law in learning["laws"].items()]
-    laws += [("structure", "parity", gradient_features["structure"])]
-    laws += [
-        (f"frozen.uniform_parity.{name}", "uniform_parity", law)
-        for name, law in frozen["uniform_parity"].items()
-    ]
-    laws += [("frozen.multi_index", "multi_index", frozen["multi_index"])]
-    laws += [("lemmas.mixture", "mixture", lemmas["mixture"])]
-    laws += [("lemmas.activation.laws.parity", "parity", lemmas["activation"]["laws"]["parity"])]
     alternative = appendix["alternative"]
-    laws += [
-        ("appendix.alternative", "uniform_parity", {**alternative, "dimension": dimension})
-        for dimension in alternative["dimensions"]
-    ]
+    laws = [
+        *((f"cones.laws.{name}", name, law) for name, law in cones["laws"].items()),
+        *((f"learning.laws.{name}", name, law) for name, law in learning["laws"].items()),
+        ("structure", "parity", gradient_features["structure"]),
+        *((f"frozen.uniform_parity.{name}", "uniform_parity", law)
+          for name, law in frozen["uniform_parity"].items()),
+        ("frozen.multi_index", "multi_index", frozen["multi_index"]),
+        ("lemmas.mixture", "mixture", lemmas["mixture"]),
+        ("lemmas.activation.laws.parity", "parity", lemmas["activation"]["laws"]["parity"]),
+        *(("appendix.alternative", "uniform_parity", {**alternative, "dimension": dimension})
+          for dimension in alternative["dimensions"]),
+    ]  # fmt: skip
     for path, name, law in laws:
         check.faults += _law_faults(name, law, f"gradient_features.{path}")
     for name, several in (("parity", False), ("parity_blocks", True)):

@@ -21,8 +21,6 @@ from featlearn.gradient_features.law import (
     random_signs,
 )
 
-# --------------------------------------------------------------------------- linearly separable
-
 
 @dataclass(frozen=True)
 class Linear(Law):
@@ -85,9 +83,6 @@ class Linear(Law):
             own += (weights * projection * normal_cdf(z)).sum(-1, keepdim=True) / 2
             rest += sign * (weights * normal_pdf(z)).sum(-1, keepdim=True) / 2
         return torch.cat([own, self.noise * rest * w[..., 1:] / across], -1)
-
-
-# --------------------------------------------------------------------------- Gaussian mixtures
 
 
 class GaussianMixture(Law):
@@ -173,10 +168,8 @@ class Mixture(GaussianMixture):
 
 @dataclass(frozen=True)
 class Xor(GaussianMixture):
-    """XOR of four Gaussians (Assumption B.36): centres +-norm e_1 (y = 1), +-norm e_2 (y = -1).
-
-    The thesis has ``norm = sqrt(d)``, also the default.
-    """
+    """XOR of four Gaussians (Assumption B.36): centres +-norm e_1 (y = 1), +-norm e_2 (y = -1). The
+    thesis has ``norm = sqrt(d)``, also the default."""
 
     noise: float = 1.0
     norm: float | None = None
@@ -210,9 +203,6 @@ class Xor(GaussianMixture):
     def signal_std(self) -> float:
         assert self.norm is not None
         return self.norm
-
-
-# --------------------------------------------------------------------------- multiple index
 
 
 @dataclass(frozen=True)
@@ -268,9 +258,6 @@ class MultiIndex(Law):
         bent[..., : self.own] = second * own + two * fourth / 6 * own**3
         along = two / 2 * second * own.square() + four / 24 * fourth * own**4
         return normal_pdf(c) * (bent + along.sum(-1, keepdim=True) * unit)
-
-
-# --------------------------------------------------------------------------- parities
 
 
 @dataclass(frozen=True)
@@ -346,10 +333,8 @@ class Parity(Law):
         return torch.cat([signal, rest], 1), self.label(signal), component
 
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:
-        """With the sum over the background taken as Gaussian, which it is for large d.
-
-        Its error is that of a normal approximation of ``d - rk`` terms (Berry-Esseen).
-        """
+        """With the sum over the background taken as Gaussian, which it is for large d. Its error is
+        that of a normal approximation of ``d - rk`` terms (Berry-Esseen)."""
         signal, weight, _ = self.patterns()
         own, rest = w[..., : self.own], w[..., self.own :]
         variance = 2 * self.background
@@ -436,27 +421,18 @@ def signs(count: int) -> Tensor:
 
 def majority_coefficient(dimension: int, size: int) -> float:
     """xi: Fourier coefficient of the majority of ``dimension`` signs on ``size``; both odd (B.547).
-
-    B.480 prints another binomial coefficient in the numerator.
-    """
+    B.480 prints another binomial coefficient in the numerator."""
     half = (dimension - 1) // 2
     sign = (-1) ** ((size - 1) // 2)
     central = math.comb(dimension - 1, half) / 2 ** (dimension - 1)
     return sign * central * math.comb(half, (size - 1) // 2) / math.comb(dimension - 1, size - 1)
 
 
-# --------------------------------------------------------------------------- by name
-
 #: By the name in a config; a parity of one block, and of several, which behaves otherwise.
 LAWS: Mapping[str, type[Law]] = {
-    "linear": Linear,
-    "mixture": Mixture,
-    "xor": Xor,
-    "parity": Parity,
-    "parity_blocks": Parity,
-    "uniform_parity": UniformParity,
-    "multi_index": MultiIndex,
-}
+    "linear": Linear, "mixture": Mixture, "xor": Xor, "parity": Parity, "parity_blocks": Parity,
+    "uniform_parity": UniformParity, "multi_index": MultiIndex,
+}  # fmt: skip
 
 
 def law_of(name: str, settings: Mapping[str, Any]) -> Law:

@@ -89,14 +89,9 @@ def bounds(law: GaussianMixture, margin: float, least: float) -> Bounds:
 
 
 def good_network(
-    law: GaussianMixture,
-    neurons: Neurons,
-    ratio: float,
-    gamma: float,
-    of: Bounds,
-    hits: float,
+    law: GaussianMixture, neurons: Neurons, ratio: float, gamma: float, of: Bounds, hits: float,
     random: torch.Generator,
-) -> Network:
+) -> Network:  # fmt: skip
     """The network of Lemma B.6 from these ``neurons``: those that it leaves out have no weight.
 
     ``ratio``, ``gamma``: as the neurons were drawn; width of the cones. ``hits``: m p. ``random``:

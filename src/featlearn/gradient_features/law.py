@@ -87,10 +87,8 @@ class Law(ABC):
         """G(w, b) of weights (..., d) and thresholds (...)."""
 
     def support(self) -> Sample:
-        """All inputs with their probabilities, one replicate.
-
-        Raises ``ValueError`` if the law is continuous, or has more than :data:`MOST_INPUTS`.
-        """
+        """All inputs with their probabilities, one replicate. Raises ``ValueError`` if the law is
+        continuous, or has more than :data:`MOST_INPUTS`."""
         raise ValueError(f"{type(self).__name__}: inputs are continuous and cannot be enumerated")
 
     def sample(self, count: int, streams: Sequence[torch.Generator]) -> Sample:

@@ -43,9 +43,6 @@ class Network(NamedTuple):
         return (self.features(x) @ self.a[..., None]).squeeze(-1)
 
 
-# --------------------------------------------------------------------------- losses
-
-
 class Loss(NamedTuple):
     """Value and derivatives by the network's output, of outputs and labels (R, n)."""
 
@@ -96,21 +93,13 @@ def error(network: Network, inputs: Sample) -> Tensor:
     return (inputs.weight * (network(inputs.x).sign() != inputs.y)).sum(-1)
 
 
-# --------------------------------------------------------------------------- starts
-
-
 def symmetric_start(
-    streams: Sequence[torch.Generator],
-    neurons: int,
-    dimension: int,
-    threshold: float,
-) -> Network:
+    streams: Sequence[torch.Generator], neurons: int, dimension: int, threshold: float,
+) -> Network:  # fmt: skip
     """Symmetric start (3.9) of width 4 m, in three groups: g(x) = 0 for all x.
 
     Neurons 1..m are drawn, w ~ N(0, I), a ~ N(0, 1), b = ``threshold``; m+1..2m have -a, -w, -b;
-    the other half repeats both with -a.
-
-    ``neurons``: m, a quarter of the width.
+    the other half repeats both with -a. ``neurons``: m, a quarter of the width.
     """
     drawn = [
         (
@@ -127,21 +116,14 @@ def symmetric_start(
 
 def doubled(half: Network) -> Network:
     """Each neuron again with the opposite output weight: g(x) = 0 for all x."""
-    return Network(
-        torch.cat([half.w, half.w], 1),
-        torch.cat([half.a, -half.a], 1),
-        torch.cat([half.b, half.b], 1),
-    )
+    return Network(torch.cat([half.w, half.w], 1), torch.cat([half.a, -half.a], 1),
+                   torch.cat([half.b, half.b], 1))  # fmt: skip
 
 
 def uniform_parity_start(
-    streams: Sequence[torch.Generator],
-    neurons: int,
-    dimension: int,
-    block: int,
-    *,
+    streams: Sequence[torch.Generator], neurons: int, dimension: int, block: int, *,
     thresholds: int | None = None,
-) -> Network:
+) -> Network:  # fmt: skip
     """Start of Algorithm 6 (B.479), doubled: signs for a and w, thresholds from a grid; width 2 m.
 
     ``thresholds``: values of the grid from -1 + 1/k to 1 - 1/k, of which (B.479) shows the ends
@@ -175,14 +157,9 @@ def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimensio
     return doubled(Network(w, a, torch.zeros_like(a)))
 
 
-# --------------------------------------------------------------------------- networks of the proofs
-
-
 def mixture_truth(law: GaussianMixture, margin: float) -> Network:
     """A neuron a cluster, with threshold 2 ``margin`` and output label / ``margin`` (B.34, B.41).
-
-    ``margin``: sqrt(tau log d) sigma, at most a quarter of the centres' norm.
-    """
+    ``margin``: sqrt(tau log d) sigma, at most a quarter of the centres' norm."""
     units = law.means / law.means.norm(dim=1, keepdim=True)
     b = torch.full_like(law.labels, 2 * margin)
     return Network(units[None], (law.labels / margin)[None], b[None])

@@ -52,10 +52,8 @@ FIRST_RATE = 1e-4
 
 
 def scaled_first_step(network: Network, inputs: Sample, norm: float) -> Network:
-    """The first step with the sigma_a that gives the median neuron of a replicate this ``norm``.
-
-    So its threshold lies where it is wanted among the projections of the data.
-    """
+    """The first step with the sigma_a that gives the median neuron of a replicate this ``norm``. So
+    its threshold lies where it is wanted among the projections of the data."""
     one = first_step(network, inputs, 1.0, LOSSES["hinge"])
     scale = norm / one.w.norm(dim=-1).quantile(0.5, dim=1, keepdim=True)
     return Network(one.w * scale[..., None], one.a * FIRST_RATE, one.b)
@@ -65,9 +63,7 @@ def descend(
     network: Network, fresh: Callable[[], Sample], rate: float, steps: int, loss: Loss
 ) -> Iterator[Network]:
     """Steps 2 to T of Algorithm 1: the network after each, all weights, ``fresh`` inputs a step.
-
-    With the same support each time these are the population's steps (Algorithm 5).
-    """
+    With the same support each time these are the population's steps (Algorithm 5)."""
     for _ in range(steps):
         by_w, by_a = gradients(network, fresh(), loss)
         network = Network(network.w - rate * by_w, network.a - rate * by_a, network.b)
@@ -94,14 +90,9 @@ def smoothness(network: Network, inputs: Sample, loss: Loss) -> Tensor:
 
 
 def fit_output(
-    network: Network,
-    inputs: Sample,
-    looks: Iterable[int],
-    loss: Loss,
-    *,
-    rate: Tensor | None = None,
-    decay: bool = False,
-) -> Fitted:
+    network: Network, inputs: Sample, looks: Iterable[int], loss: Loss, *,
+    rate: Tensor | None = None, decay: bool = False,
+) -> Fitted:  # fmt: skip
     """Steps 2 to T of Algorithms 4, 6 and 7: a alone, on the same ``inputs``.
 
     ``looks``: numbers of steps after which a is kept. ``rate``: (R,); left out, 1 / L (Theorem
@@ -127,10 +118,8 @@ def fit_output(
 
 
 def fit_square(network: Network, inputs: Sample, looks: Iterable[int]) -> Fitted:
-    """``fit_output`` of the square loss at 1 / L, any number of steps at once.
-
-    In the eigenbasis of the features' second moment each coordinate shrinks by a factor a step.
-    """
+    """``fit_output`` of the square loss at 1 / L, any number of steps at once. In the eigenbasis of
+    the features' second moment each coordinate shrinks by a factor a step."""
     looks = tuple(sorted(looks))
     features = network.features(inputs.x)
     weighted = features * inputs.weight[..., None]

@@ -98,14 +98,9 @@ def shape_of(size: Mapping[str, int], examples: int) -> Shape:
 
 
 def trained(
-    label: str,
-    shape: Shape,
-    training: Mapping[str, float],
-    examples: int,
-    inverted: float,
-    begun: Sequence[Generator],
-    streams: Sequence[Generator],
-) -> Decoder:
+    label: str, shape: Shape, training: Mapping[str, float], examples: int, inverted: float,
+    begun: Sequence[Generator], streams: Sequence[Generator],
+) -> Decoder:  # fmt: skip
     """AdamW on the labels of fresh documents, replicates at once."""
     batch, steps = int(training["batch_size"]), int(training["steps"])
 

@@ -21,11 +21,8 @@ def attention(tokens: Tensor, value: Tensor, key_query: Tensor) -> Tensor:
 
 
 def answers(prompts: Prompts, value: Tensor, key_query: Tensor) -> Tensor:
-    """The bottom right entry (..., B) by matrices of prompts, not of tokens (5.2).
-
-    ``value``: last row of W_PV, (..., d + 1). ``key_query``: first d columns of W_KQ, (..., d + 1,
-    d).
-    """
+    """The bottom right entry (..., B) by matrices of prompts, not of tokens (5.2). ``value``: last
+    row of W_PV, (..., d + 1). ``key_query``: first d columns of W_KQ, (..., d + 1, d)."""
     tokens = prompts.tokens
     gram = tokens @ tokens.mT / prompts.x.shape[-2]
     row = (value[..., None, None, :] @ gram).squeeze(-2)  # (..., B, d + 1)
@@ -40,11 +37,8 @@ def reduced(prompts: Prompts, a: Tensor) -> Tensor:
 def start(
     ranks: Sequence[int], dimension: int, streams: Sequence[Generator], *, blocks: bool
 ) -> dict[str, Tensor]:
-    """Networks (R, ranks) flattened: factors .1 N(0, 1), u = .5; rows above a rank are 0.
-
-    With all blocks, factors see the label, too, and the value row is .5 at it and .1 N(0, 1)
-    elsewhere.
-    """
+    """Networks (R, ranks) flattened: factors .1 N(0, 1), u = .5; rows above a rank are 0. With all
+    blocks, factors see the label, too, and the value row is .5 at it and .1 N(0, 1) elsewhere."""
     seen = dimension + blocks
     found: dict[str, list[Tensor]] = {"key": [], "query": [], "value": []}
     for stream in streams:
@@ -62,19 +56,11 @@ def start(
 
 
 def trained(
-    label: str,
-    begun: Weights,
-    values: Tensor,
-    basis: Tensor,
-    examples: int,
-    batch: int,
-    recipe: Recipe,
-    streams: Sequence[Generator],
-) -> dict[str, Tensor]:
-    """Adam on fresh prompts, that the ranks of a replicate share.
-
-    A row that starts at 0 in both factors has no gradient, so that a rank stays what it is.
-    """
+    label: str, begun: Weights, values: Tensor, basis: Tensor, examples: int, batch: int,
+    recipe: Recipe, streams: Sequence[Generator],
+) -> dict[str, Tensor]:  # fmt: skip
+    """Adam on fresh prompts, that the ranks of a replicate share. A row that starts at 0 in both
+    factors has no gradient, so that a rank stays what it is."""
     ranks = len(begun["key"]) // len(streams)
 
     def loss(weights: Weights) -> Tensor:

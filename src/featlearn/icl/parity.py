@@ -102,14 +102,9 @@ def task_weights(dimension: int, count: int, rare: float) -> Tensor:
     return torch.where(first, (1 - rare) / first.sum(), rare / (~first).sum()).to(DTYPE)
 
 
-# --------------------------------------------------------------------------- constructions
-
-
 def printed(bits: int, dimension: int, gamma: float) -> Heads:
-    """The 2 (bits + 1) heads of Theorem 5.5.1: g1 with bits = nu_1, g2 with nu_2.
-
-    A head for each binary digit of l - 1 and one for the sum, each with either sign.
-    """
+    """The 2 (bits + 1) heads of Theorem 5.5.1: g1 with bits = nu_1, g2 with nu_2. A head for each
+    binary digit of l - 1 and one for the sum, each with either sign."""
     places = torch.arange(dimension)
     digits = torch.stack([(places >> bit) & 1 for bit in range(bits)]).to(DTYPE)
     half = torch.cat([2 * digits - 1, torch.full((1, dimension), -float(bits), dtype=DTYPE)])
@@ -148,9 +143,6 @@ def projected(heads: Heads) -> Tensor:
     return torch.linalg.matrix_rank(heads.v)
 
 
-# --------------------------------------------------------------------------- samples
-
-
 class Sample(NamedTuple):
     """Prompts of one task, (B, ...)."""
 
@@ -160,18 +152,10 @@ class Sample(NamedTuple):
 
 
 def sample(
-    dimension: int,
-    task: tuple[int, int],
-    gamma: float,
-    examples: int,
-    prompts: int,
-    stream: Generator,
-    flipped: float = 0.0,
-) -> Sample:
-    """Prompts of M examples.
-
-    ``flipped``: share of the labels that are inverted, at random.
-    """
+    dimension: int, task: tuple[int, int], gamma: float, examples: int, prompts: int,
+    stream: Generator, flipped: float = 0.0,
+) -> Sample:  # fmt: skip
+    """Prompts of M examples. ``flipped``: share of the labels that are inverted, at random."""
     size = (prompts, examples + 1)
     phi = (torch.rand(*size, dimension, generator=stream) < 0.5).to(DTYPE) * 2 - 1
     which = torch.multinomial(
@@ -224,20 +208,10 @@ def noise_terms(
             "energy": (xi @ basis).square().sum(1)}  # fmt: skip
 
 
-# --------------------------------------------------------------------------- training
-
-
 def trained(
-    label: str,
-    shape: tuple[int, int],
-    gamma: float,
-    objective: Callable[[Heads], Tensor],
-    *,
-    restarts: int,
-    steps: int,
-    rate: float,
-    streams: Sequence[Generator],
-) -> Heads:
+    label: str, shape: tuple[int, int], gamma: float, objective: Callable[[Heads], Tensor], *,
+    restarts: int, steps: int, rate: float, streams: Sequence[Generator],
+) -> Heads:  # fmt: skip
     """Adam on an exact population objective, of each replicate the best of its restarts (R,).
 
     ``shape``: heads m and numbers of a head: d, or d^2 of full matrices. ``objective``: (R,

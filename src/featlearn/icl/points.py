@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from featlearn.core.plots import COLOURS
 from featlearn.core.statistical import FEW, Look, lines, share_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Between the lines of two models, in shares of flipped labels.
 ASIDE = 0.02
@@ -19,16 +18,9 @@ LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple"
 
 
 def lines_and_points(
-    ax: Axes,
-    frame: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    looks: Mapping[Any, Look],
-    value: str = "value",
-    aside: float = 0.0,
-    **further: Any,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look],
+    value: str = "value", aside: float = 0.0, **further: Any,
+) -> None:  # fmt: skip
     """:func:`featlearn.core.statistical.lines`, and a dot a replicate where they are few.
 
     ``aside`` is the distance between neighbouring lines on a linear axis, in units of ``x``, so
@@ -46,23 +38,15 @@ def lines_and_points(
 def looks(frame: pd.DataFrame) -> dict[str, Look]:
     """Of the models, from small to large: a config does not keep an order."""
     names = list(dict.fromkeys(frame.sort_values("parameters", kind="stable")["model"]))
-    pairs = [LOOKED[place % len(LOOKED)] for place in range(len(names))]
-    return {
-        name: Look(name, COLOURS[colour], marker)
-        for name, (colour, marker) in zip(names, pairs, strict=True)
-    }
-
-
-def bayesian(ax: Axes, frame: pd.DataFrame) -> None:
-    """Crosses, not joined, at a Bayesian's mean on the same prompts, where a frame has it."""
-    if "bayes" in frame:
-        mean = frame.groupby("share")["bayes"].mean()
-        ax.plot(mean.index, mean, "x", color=COLOURS["ink"], markersize=7, label="Bayes")
+    return {name: Look(name, COLOURS[colour], marker)
+            for name, (colour, marker) in zip(names, cycle(LOOKED), strict=False)}  # fmt: skip
 
 
 def flipped(ax: Axes, frame: pd.DataFrame, named: Mapping[str, Look]) -> None:
-    """A panel of accuracies by share of noise: models, a Bayesian and chance."""
+    """Accuracies by share of noise: models, chance, and a Bayesian if the frame has it."""
     lines_and_points(ax, frame, "share", "model", looks=named, aside=ASIDE, errorbar=share_interval)
-    bayesian(ax, frame)
+    if "bayes" in frame:
+        mean = frame.groupby("share")["bayes"].mean()
+        ax.plot(mean.index, mean, "x", color=COLOURS["ink"], markersize=7, label="Bayes")
     ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
     ax.set(ylim=(-0.03, 1.03))

@@ -51,16 +51,9 @@ def rotation(dimension: int, stream: Generator) -> Tensor:
 
 
 def draw(
-    values: Tensor,
-    basis: Tensor,
-    count: int,
-    examples: int,
-    streams: Sequence[Generator],
-    *,
-    w: Tensor | None = None,
-    sigma: float = 0.0,
-    dtype: torch.dtype = DTYPE,
-) -> Prompts:
+    values: Tensor, basis: Tensor, count: int, examples: int, streams: Sequence[Generator], *,
+    w: Tensor | None = None, sigma: float = 0.0, dtype: torch.dtype = DTYPE,
+) -> Prompts:  # fmt: skip
     """``count`` prompts of each stream, (R, B, ...); w is N(0, I) a prompt where none is given.
 
     ``values``, ``basis``: eigenvalues (d,) and Q (d, d). ``w``: (d,), the same for all prompts.
@@ -71,20 +64,14 @@ def draw(
     found = []
     for stream in streams:
         normal = torch.randn(count, examples + 1, d, generator=stream, dtype=dtype) @ root
-        own = (
-            torch.randn(count, d, generator=stream, dtype=dtype)
-            if w is None
-            else w.to(dtype).expand(count, d)
-        )
+        own = (torch.randn(count, d, generator=stream, dtype=dtype) if w is None
+               else w.to(dtype).expand(count, d))  # fmt: skip
         answers = (normal @ own[..., None]).squeeze(-1)
         labels = answers[:, :-1]
         if sigma:
             labels = labels + sigma * torch.randn(count, examples, generator=stream, dtype=dtype)
         found.append((normal[:, :-1], labels, normal[:, -1], answers[:, -1], own))
     return Prompts(*(torch.stack(part) for part in zip(*found, strict=True)))
-
-
-# --------------------------------------------------------------------------- pretraining
 
 
 def gamma(covariance: Tensor, examples: int) -> Tensor:
@@ -121,9 +108,6 @@ def least_loss(values: Tensor, rank: int, examples: int) -> Tensor:
     """Loss of :func:`optimum`: tr D / 2 - 1/2 sum_{i <= r} lambda_i^2 / T_i."""
     each = values.square() * shares(values, examples)
     return (values.sum() - each[:rank].sum()) / 2
-
-
-# --------------------------------------------------------------------------- evaluation
 
 
 class Pieces(NamedTuple):

@@ -23,10 +23,8 @@ class Texts(NamedTuple):
 
 
 def read(file: Path) -> Texts:
-    """JSONL (``.jsonl``, ``.json``) or Parquet with the columns ``text`` and ``label``.
-
-    Raises FeatlearnError if it is missing, is of another kind, or lacks a column or a class.
-    """
+    """JSONL (``.jsonl``, ``.json``) or Parquet with the columns ``text`` and ``label``. Raises
+    FeatlearnError if it is missing, is of another kind, or lacks a column or a class."""
     if not file.is_file():
         raise FeatlearnError(f"{file}: no such file; expected JSONL or Parquet with text, label")
     if file.suffix == ".parquet":
@@ -51,10 +49,8 @@ class Choice(NamedTuple):
 
 
 def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
-    """A query and ``examples`` other texts, drawn at random.
-
-    Raises FeatlearnError if there are not so many.
-    """
+    """A query and ``examples`` other texts, drawn at random. Raises FeatlearnError if there are not
+    so many."""
     if len(texts.text) <= examples:
         raise FeatlearnError(f"{len(texts.text)} texts; expected more than {examples} examples")
     drawn = random.choice(len(texts.text), examples + 1, replace=False)
@@ -66,10 +62,8 @@ def prompt(texts: Texts, chosen: Choice, words: Sequence[str], flipped: int) -> 
     labels = texts.label[chosen.examples].copy()
     turned = chosen.order[:flipped]
     labels[turned] = 1 - labels[turned]
-    told = [
-        f"{EXAMPLE.format(text=texts.text[k].strip())} {words[label]}."
-        for k, label in zip(chosen.examples, labels, strict=True)
-    ]
+    told = [f"{EXAMPLE.format(text=texts.text[k].strip())} {words[label]}."
+            for k, label in zip(chosen.examples, labels, strict=True)]  # fmt: skip
     return "\n\n".join([*told, EXAMPLE.format(text=texts.text[chosen.query].strip())])
 
 
@@ -79,8 +73,6 @@ def with_irrelevant(text: str, sentence: str, word: str) -> tuple[str, dict[str,
     relevant = text.strip()
     start = len(head) + len(sentence) + 1
     whole = f"{head}{sentence} {relevant}\nThe answer is {word}"
-    spans = {
-        "irrelevant": (len(head), len(head) + len(sentence)),
-        "relevant": (start, start + len(relevant)),
-    }
+    spans = {"irrelevant": (len(head), len(head) + len(sentence)),
+             "relevant": (start, start + len(relevant))}  # fmt: skip
     return whole, spans

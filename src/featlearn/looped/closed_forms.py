@@ -41,10 +41,8 @@ def residual(of: Spectrum, steps: Sequence[Tensor] | Tensor) -> Tensor:
 
 
 def conjugate_gradients(of: Spectrum, steps: int) -> Tensor:
-    """p(w_i), (..., d), of so many steps of conjugate gradients: 0 from step d on.
-
-    The polynomial with p(0) = 1 that minimises sum_i w_i c_i p(w_i)^2.
-    """
+    """p(w_i), (..., d), of so many steps of conjugate gradients: 0 from step d on. The polynomial
+    with p(0) = 1 that minimises sum_i w_i c_i p(w_i)^2."""
     if steps >= of.w.shape[-1]:
         return torch.zeros_like(of.w)
     scaled = of.w / of.w[..., -1:]
@@ -87,10 +85,9 @@ def best_fixed(w: Tensor, steps: int, loss: str) -> Fixed:
     """Least mean loss of ``steps`` loops of the construction with steps that all prompts share.
 
     The output is ``(1 - p(H)) alpha theta*`` with p of degree ``steps``, p(0) = 1, so that with
-    theta* uniform on the sphere both losses are quadratic in p:
-
-    ``parameter``: E sum_i p(w_i)^2 / d; ``prediction``: E [(sum_i p(w_i))^2 + 2 sum_i p(w_i)^2] /
-    (d (d + 2)). ``w``: eigenvalues (B, d) of prompts that stand for the law.
+    theta* uniform on the sphere both losses are quadratic in p: ``parameter``: E sum_i p(w_i)^2 /
+    d; ``prediction``: E [(sum_i p(w_i))^2 + 2 sum_i p(w_i)^2] / (d (d + 2)). ``w``: eigenvalues (B,
+    d) of prompts that stand for the law.
     """
     dimension = w.shape[-1]
     low, high = w.min().item(), w.max().item()
@@ -124,10 +121,8 @@ def edge_limit(ratio: float) -> float:
 
 
 def expected_kappa(examples: int, dimension: int) -> float:
-    """The same at a finite dimension: both edges with the mean of their Tracy-Widom law.
-
-    Centred as in Ma (2012), which leaves an error of order d^(-2/3) of the edge's own width.
-    """
+    """The same at a finite dimension: both edges with the mean of their Tracy-Widom law. Centred as
+    in Ma (2012), which leaves an error of order d^(-2/3) of the edge's own width."""
     wide, narrow = math.sqrt(examples - 0.5), math.sqrt(dimension - 0.5)
     edges = []
     for sign in (1, -1):

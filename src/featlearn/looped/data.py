@@ -44,9 +44,7 @@ class Prompts(NamedTuple):
 
 def draw(examples: int, dimension: int, streams: Sequence[Generator], draws: int = 1) -> Prompts:
     """Gaussian prompts with ``q^(0) = 0`` and \\|alpha\\| between 1/2 and 2, of either sign.
-
-    Returns Prompts: (R,), one a stream; (R, draws) with more than one draw.
-    """
+    Returns Prompts: (R,), one a stream; (R, draws) with more than one draw."""
 
     lead = () if draws == 1 else (draws,)
     x, theta, uniform = (

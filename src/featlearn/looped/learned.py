@@ -30,11 +30,9 @@ class Arm(NamedTuple):
 
 
 ARMS = {
-    "steps": Arm(False, "parameter"),
-    "all": Arm(True, "parameter"),
-    "steps, as printed": Arm(False, "prediction"),
-    "all, as printed": Arm(True, "prediction"),
-}
+    "steps": Arm(False, "parameter"), "all": Arm(True, "parameter"),
+    "steps, as printed": Arm(False, "prediction"), "all, as printed": Arm(True, "prediction"),
+}  # fmt: skip
 
 
 class Looped(NamedTuple):
@@ -73,10 +71,8 @@ def errors(found: Tensor, theta: Tensor) -> dict[str, Tensor]:
     ``prediction`` is what Definition 8.4 asks for, over alpha; ``parameter`` what the chapter
     bounds, \\|q / alpha - theta*\\|^2.
     """
-    return {
-        "parameter": (found - theta).square().sum(-1).mean(-1),
-        "prediction": ((found * theta).sum(-1) - 1).square().mean(-1),
-    }
+    return {"parameter": (found - theta).square().sum(-1).mean(-1),
+            "prediction": ((found * theta).sum(-1) - 1).square().mean(-1)}  # fmt: skip
 
 
 def begin(

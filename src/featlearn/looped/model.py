@@ -58,10 +58,8 @@ def ablations(examples: int, dimension: int) -> dict[str, Weights]:
 
 
 def loops(z: Tensor, weights: Weights, steps: Sequence[Tensor] | Tensor) -> Iterator[Tensor]:
-    """Tokens after each loop of Definition 8.7, ``Z <- Z - eta Attn(Z)``.
-
-    ``z``: (..., n + 1, d + 1). ``steps``: eta^(0), eta^(1), ..., each of shape (...).
-    """
+    """Tokens after each loop of Definition 8.7, ``Z <- Z - eta Attn(Z)``. ``z``: (..., n + 1, d +
+    1). ``steps``: eta^(0), eta^(1), ..., each of shape (...)."""
     for step in steps:
         z = z - step[..., None, None] * attention(z, weights)
         yield z

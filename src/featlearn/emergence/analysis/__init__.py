@@ -6,38 +6,28 @@ Here are maps of directions, at one scale, each panel no larger than what it sho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Inches: around the points of a panel, between panels, above and below a row, most for a unit.
 EDGE, GAP, ABOVE, BELOW, UNIT = 0.13, 0.12, 0.24, 0.24, 2.4
 
 
 def panels(
-    places: Sequence[Sequence[pd.DataFrame]],
-    *,
-    left: float = 0.02,
-    right: float = 0.02,
-    foot: float = 0.0,
-    lines: int = 1,
-    titled: bool = True,
-    page: float = PAGE,
-) -> tuple[Figure, list[list[Axes]]]:
+    places: Sequence[Sequence[pd.DataFrame]], *, left: float = 0.02, right: float = 0.02,
+    foot: float = 0.0, lines: int = 1, titled: bool = True, page: float = PAGE,
+) -> tuple[Figure, list[list[Axes]]]:  # fmt: skip
     """Empty panels, a row each of ``places``, which hold the ``x`` and ``y`` that will be drawn.
 
-    A unit is as long in every panel and direction; a column is as wide and a row as high as the
-    widest of its maps. ``left``, ``right`` and ``foot`` are inches for words beside the panels,
-    ``lines`` those of the words below each; with ``titled`` every row has a title, not the first
-    alone. ``page`` is the width of all.
+    A unit is as long in every panel and direction; a column is as wide and a row as high as the widest of its maps.
+    ``left``, ``right`` and ``foot`` are inches for words beside the panels, ``lines`` those of the words below each;
+    with ``titled`` every row has a title, not the first alone. ``page`` is the width of all.
     """
     ends = np.array([[one[["x", "y"]].agg(["min", "max"]) for one in line] for line in places])
     wide, high = np.moveaxis(np.ptp(ends, axis=2), 2, 0)

@@ -7,10 +7,12 @@ printed results and on pilots with other streams. Hidden representation has no p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import (
@@ -44,18 +46,11 @@ from featlearn.emergence.frames import (
     measured,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
 #: How the trained arms are drawn.
-TRAINED = {
-    "network": ("network", PALETTE["network"]),
-    "unweighted": ("network, plain loss", COLOURS["orange"]),
-    "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
-    "rf": ("random features", PALETTE["random features"]),
-}
+TRAINED = {"network": ("network", PALETTE["network"]),
+           "unweighted": ("network, plain loss", COLOURS["orange"]),
+           "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
+           "rf": ("random features", PALETTE["random features"])}  # fmt: skip
 #: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 MOMENTS = ("start", "after one step", "after two steps")
@@ -76,12 +71,8 @@ ARMS = {
     "majority": "majority",
     "flat_majority": "majority w/o structure",
 }
-PARTS = {
-    "train": "train accuracy",
-    "test": "test accuracy",
-    "balanced": "mean over both labels",
-    "cosine": "largest cosine",
-}
+PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean over both labels",
+         "cosine": "largest cosine"}  # fmt: skip
 #: What is fixed before any label is seen.
 FIXED = ("ntk", "rf", "rbf", "linear")
 #: Columns of the tables.
@@ -90,81 +81,46 @@ ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "pape
 EXACT = ("threshold", "majority", "flat_majority")
 
 
-@figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
-        seen="parity", table="table-a-1", more="", dimensions=())  # fmt: skip
-@figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
-        seen="parity", table="table-a-1", more="", dimensions=())  # fmt: skip
-@figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
-        seen="interval", table="table-a-2", more="", dimensions=())  # fmt: skip
-@figure("fig-a-5", cells=("parity", "parity"), words="d = 100 and 2000 (Figure A.5)", seen="parity",
-        table="table-a-1", more="", dimensions=(100, 2000))  # fmt: skip
-@figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
-        seen="negatives-90", table="table-a-4", more="""
-Below, the mean of both labels' accuracies, of which a constant has a half, and there alone the arms without structure.
-What falls below the panels is cut off. Orange: the network after two full
-steps by the plain loss, in which the frequent label weighs more; its batches are the same. No arm weighs
-labels but the network, in its two full steps; rates are those of the best accuracy on all labels.
-At the end, with the most unequal labels, that mean has itself a mean of
-{{ value("table-a-4", cell="negatives-90", arm="network", quantity="balanced") | percent }} with weights and
-{{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without.
-{{ said("emergence/network-negatives-90-as-printed", holds="The plain loss of the thesis learns all labels",
-fails="The plain loss of the thesis does not learn all labels") }}.""", dimensions=())  # fmt: skip
-@figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
-        seen="samples-10000", table="table-a-5", more="", dimensions=())  # fmt: skip
+@figure("fig-2-1", panels=(("parity", ""),), words="parity labels (Figure 2.1)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-1", panels=(("parity", ""),), words="parity labels again (Figure A.1)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-3", panels=(("interval", ""),), words="interval labels (Figure A.3)",
+        seen="interval", table="table-a-2")  # fmt: skip
+@figure("fig-a-5", panels=(("parity", ", d = 100"), ("parity", ", d = 2000")),
+        words="d = 100 and 2000 (Figure A.5)", seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-7", panels=(("negatives-80", ""), ("negatives-90", "")),
+        words="unequal classes (Figure A.7)", seen="negatives-90", table="table-a-4")  # fmt: skip
+@figure("fig-a-9", panels=(("samples-25000", ""), ("samples-10000", "")),
+        words="sample sizes (Figure A.9)", seen="samples-10000", table="table-a-5")  # fmt: skip
 def accuracy_curves(
-    values: pd.DataFrame, config: Config, cells: tuple[str, ...], words: str, seen: str, table: str,
-    more: str, dimensions: tuple[int, ...],
+    values: pd.DataFrame, config: Config, panels: tuple[tuple[str, str], ...], words: str,
+    seen: str, table: str,
 ) -> Figure:  # fmt: skip
     """Accuracy during training: {{ words }}
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
     does not learn all labels") }} (last panel).
 
-    Test accuracy of network, NTK (Taylor model at the start) and random features; solid: structured inputs, dashed:
-    fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }}
-    replicates with 95 % intervals, of unequal classes the median (thick) and each. Dotted: best threshold on the
-    count of relevant patterns; grey: majority.
-
-    ---
-
-    All arms share start, samples and labels; grey is the more frequent label, where it differs without structure,
-    too. A linear classifier can be the dotted threshold. The first two steps are full gradient steps. After the
-    first, at the theory's rate, outputs of 600 neurons are as small as the rounding of single precision, which
-    decides their sign: the first point of the network says little. Training happens in the coordinates of the
-    patterns, so accuracies are the same at every input dimension by construction, and so are panels that differ in
-    $d$ alone. The thesis has 50,000 samples but where a panel says another number, and 600 steps, of interval labels
-    200. Rates are those of one pilot for all replicates: their luck is outside of the intervals. Without structure no
-    rate of descent fits the training samples; on parity labels that network takes Adam, up to a step that is cut off.
-
-    Where a linear classifier is near the top, labels need no learned features. At its best step the NTK has {{
-    value("{{ table }}", cell="{{ seen }}", arm="ntk", quantity="test") | percent }}; converged heads on random
-    features and on the raw input have {{ value("{{ table }}", cell="{{ seen }}", arm="rf", quantity="test") | percent
-    }} and {{ value("{{ table }}", cell="{{ seen }}", arm="linear", quantity="test") | percent }}. Without structure
-    the network ends at {{ value("{{ table }}", cell="{{ seen }}", arm="flat", quantity="test") | percent }}; the more
-    frequent label has {{ value("{{ table }}", cell="{{ seen }}", arm="flat_majority", quantity="test") | percent }}.
-    {{ more }}
+    Solid: structured inputs, dashed: fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}",
+    arm="network", quantity="test") }} replicates with 95 % intervals. NTK: Taylor model at the start. Unequal classes:
+    each replicate and the median; below, the mean of both labels' accuracies. Dotted: best threshold on the count of
+    relevant patterns; grey: majority.
     """
-    shown = measured(values, cells)
-    labels = [
-        f"{_title(config[cell])}, d = {d}" for cell, d in zip(cells, dimensions, strict=False)
-    ]
-    labels = labels or [_title(config[cell]) for cell in shown]
-    lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if more else {})
-    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 0.9 + 2.5 * len(lines))
-    axes = drawn.subplots(len(lines), len(shown), sharey="row", sharex="col", squeeze=False)
-    for column, cell, title in zip(axes.T, shown, labels, strict=True):
+    panels = tuple(one for one in panels if measured(values, one[:1]))
+    unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
+    lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if unequal else {})
+    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(panels)), 0.9 + 2.5 * len(lines))
+    axes = drawn.subplots(len(lines), len(panels), sharey="row", sharex="col", squeeze=False)
+    for column, (cell, size) in zip(axes.T, panels, strict=True):
         own = pick(values, cell=cell)
         for ax, (quantity, called) in zip(column, lines.items(), strict=True):
-            # of unequal classes arms without structure tell something below alone: see the caption
-            _curves(ax, own, quantity, both=quantity == [*lines][-1], each=bool(more))
-            ax.set(
-                xlabel=None,
-                ylabel=called,
-                xlim=(0, 1.03 * config[cell]["steps"]),
-                ylim=(0.45 if more else 0.3, 1.03),
-            )
+            # of unequal classes arms without structure tell something below alone
+            _curves(ax, own, quantity, both=quantity == [*lines][-1], each=unequal)
+            ax.set(ylabel=called, xlabel=None, xlim=(0, 1.03 * config[cell]["steps"]),
+                   ylim=(0.45 if unequal else 0.3, 1.03))  # fmt: skip
         _levels(column[0], own)
-        column[0].set_title(title)
+        column[0].set_title(_title(config[cell]) + size)
         column[-1].set_xlabel("step")
     known = {label: handle for ax in axes[:, 0]
              for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}  # fmt: skip
@@ -174,10 +130,15 @@ def accuracy_curves(
 
 def _title(cell: Mapping[str, Any]) -> str:
     """Labels and sizes of a cell."""
-    data, share = cell["data"], cell["data"].get("negative_share", 0.5)
+    share = _negative(cell)
     negative = "" if share == 0.5 else f", {100 * share:g} % negative"
     sizes = f"n = {cell['samples']['train']:,}, m = {cell['pairs']}, T = {cell['steps']}"
-    return f"{KINDS[data['kind']]}{negative}\n{sizes}"
+    return f"{KINDS[cell['data']['kind']]}{negative}\n{sizes}"
+
+
+def _negative(cell: Mapping[str, Any]) -> float:
+    """Share of negative labels."""
+    return float(cell["data"].get("negative_share", 0.5))
 
 
 def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: bool) -> None:
@@ -208,43 +169,26 @@ def _levels(ax: Axes, own: pd.DataFrame) -> None:
                        label="majority" if structured else "majority, no structure")  # fmt: skip
 
 
-@figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)",
-        seen="parity", table="table-a-1")  # fmt: skip
-@figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)",
-        seen="parity", table="table-a-1")  # fmt: skip
-@figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)",
-        seen="interval", table="table-a-2")  # fmt: skip
-@figure("fig-a-6", panels=(("parity", 100), ("parity", 2000)),
-        words="d = 100 and 2000 (Figure A.6)", seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)")
+@figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)")
+@figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)")
+@figure("fig-a-6", panels=(("parity", 100), ("parity", 2000)), words="d = 100, 2000 (Figure A.6)")
 @figure("fig-a-8", panels=(("negatives-80", 500), ("negatives-90", 500)),
-        words="unequal classes (Figure A.8)", seen="negatives-90", table="table-a-4")  # fmt: skip
+        words="unequal classes (Figure A.8)")  # fmt: skip
 @figure("fig-a-10", panels=(("samples-25000", 500), ("samples-10000", 500)),
-        words="sample sizes (Figure A.10)", seen="samples-10000", table="table-a-5")  # fmt: skip
-@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)",
-        seen="hidden", table="hidden")  # fmt: skip
+        words="sample sizes (Figure A.10)")  # fmt: skip
+@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)")
 def weight_maps(
-    maps: pd.DataFrame, config: Config, panels: tuple[tuple[str, int], ...], words: str, seen: str,
-    table: str,
-) -> Figure:  # fmt: skip
+    maps: pd.DataFrame, config: Config, panels: tuple[tuple[str, int], ...], words: str
+) -> Figure:
     r"""Where do the weights point? {{ words }}
 
-    *What to see:* two places mean that all weights are multiples of one vector.
+    *What to see:* two places mean that all weights are multiples of one vector; the gradual gathering of the thesis
+    needs some of the start.
 
-    Maps of the weights at the start and after one and two full steps. Stars: plus and minus the sum of the relevant
-    patterns; blue, orange: neurons that end near a star. Upper rows: the theory's step; lower: half of the start
-    kept.
-
-    ---
-
-    Multidimensional scaling by $1 - \cos$; near is $|\cos| > 0.9$ after the second step. The gradual gathering that
-    the thesis shows needs some of the start. One replicate, one scale for all panels; neurons without any weight are
-    not shown. With hidden representation stars weigh patterns by how they go with the label, the direction of the
-    first step. At the start every neuron has a twin in the same place. Where half is kept, outputs are large after
-    one step, so mostly samples with a wrong answer count in the second, which may turn neurons to the other star; its
-    rate was chosen with 300 pairs of neurons and need not suit other sizes. At scales with other dimensions panels
-    show those that replace them. The largest cosine with a star (last law, $d = 500$) is {{ value("{{ table }}",
-    cell="{{ seen }}", arm="rf", quantity="cosine") | number }} at the start, {{ value("{{ table }}", cell="{{ seen }}", arm="one_step", quantity="cosine") | number }} after one of the theory's steps and {{ value("{{ table }}",
-    cell="{{ seen }}", arm="two_step", quantity="cosine") | number }} after two.
+    Maps by $1 - \cos$ of the weights of one replicate at the start and after one and two full steps: by the theory's
+    step, and with half of the start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange:
+    neurons that end near one.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
@@ -253,8 +197,8 @@ def weight_maps(
         for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
     ]  # fmt: skip
     drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
-    for (words, own), line in zip(lines, axes, strict=True):
-        line[0].set_title(words, fontsize=8.5)
+    for (title, own), line in zip(lines, axes, strict=True):
+        line[0].set_title(title, fontsize=8.5)
         for moment, ax in enumerate(line):
             _map(ax, own, moment)
             ax.set_xlabel(MOMENTS[moment])
@@ -280,71 +224,41 @@ def _map(ax: Axes, own: pd.DataFrame, moment: int) -> None:
 
 @table("table-a-1", cells=(("parity", 500),), words="parity labels", seen="""
 {{ said("emergence/fixed-features-fall-short", holds="fixed features stay behind the network",
-fails="fixed features keep up with the network") }}.
-
----
-
-A head on the features after two steps {{ said("emergence/two-steps-suffice", holds="has all labels",
-fails="does not have all labels") }}; after one, also solved to its optimum,
-{{ said("emergence/one-step-is-chance", holds="it is at chance as printed", fails="it is not at chance as printed") }}, and
-with the directions of one step at the lengths of two {{ said("emergence/one-step-lacks-scale", holds="it has all labels",
-fails="it does not have all labels") }}.
-{{ said("emergence/structure-is-needed", holds="Without structure the network is at chance",
-fails="Without structure the network is not at chance") }} on new samples.""")  # fmt: skip
+fails="fixed features keep up with the network") }}.""")  # fmt: skip
 @table("table-a-2", cells=(("interval", 500),), words="interval labels", seen="""
-{{ said("emergence/network-interval", holds="the network learns the labels", fails="the network does not learn all labels") }}.
-
----
-
-{{ said("emergence/interval-needs-features", holds="A linear classifier does not",
-fails="A linear classifier learns them as well, and nothing about features follows") }}.""")  # fmt: skip
+{{ said("emergence/interval-needs-features", holds="a linear classifier does not learn them",
+fails="a linear classifier learns them as well, and nothing about features follows") }}.""")  # fmt: skip
 @table("table-a-3", cells=(("parity", 100), ("parity", 2000)), words="other dimensions of the input", seen="""
 the cosine after one step {{ said("emergence/one-step-cosine-falls", holds="falls with $d$ as printed",
-fails="does not fall with $d$ as printed") }}.
-
----
-
-Accuracies are those of Table A.1, as training happens in the coordinates of the patterns.""")  # fmt: skip
+fails="does not fall with $d$ as printed") }}; accuracies are the same at every $d$.""")  # fmt: skip
 @table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)), words="unequal classes", seen="""
-with nine negatives to a positive {{ said("emergence/network-negatives-90", holds="the network learns the labels",
-fails="the network does not learn all labels") }}.
-
----
-
-The network weighs classes in its two full steps. {{ said("emergence/network-negatives-90-as-printed",
-holds="It learns all labels without these weights, too", fails="Without these weights, as appendix A.7.2 has it, it does not") }}.
-Nothing else weighs the labels, heads and kernels neither.""")  # fmt: skip
+with nine negatives to a positive, by the plain loss of appendix A.7.2,
+{{ said("emergence/network-negatives-90-as-printed", holds="the network learns all labels",
+fails="the network does not learn all labels") }}; the other network weighs classes in its two full steps.""")  # fmt: skip
 @table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
 from 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
-fails="the network does not learn all labels") }}.
-
----""")  # fmt: skip
+fails="the network does not learn all labels") }}.""")  # fmt: skip
 @table("other-cells", cells=(), words="cells without a printed table", seen="""
 at $p_o = k^2 / D$ (cell `sparse`) the second step {{ said("emergence/second-step-improves",
-holds="halves the error of the directions, or more", fails="does not halve the error of the directions") }}.
-
----""")  # fmt: skip
-@table("hidden", cells=(("hidden", 500),), words="hidden representation", seen="""
-after two steps the largest cosine is
-{{ value("hidden", cell="hidden", arm="two_step", quantity="cosine") | number }}.
-
----""")  # fmt: skip
+holds="halves the error of the directions, or more", fails="does not halve the error of the directions") }}.""")  # fmt: skip
+@table(
+    "hidden",
+    cells=(("hidden", 500),),
+    words="hidden representation",
+    seen="""
+the sum of the patterns weighs each by how it goes with the label.""",
+)
 def accuracies_of_all_arms(
     values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
     cells: tuple[tuple[str, int], ...], words: str, seen: str,
 ) -> Table:  # fmt: skip
     """Six arms and what solves the labels without them: {{ words }}
 
-    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
-    number (`paper_value`), if it prints one of these data.
-
     *What to see:* {{ seen }}
 
-    Network: last step; NTK: the Taylor model at the start, at its best step; other arms: heads solved to their
-    optimum on standardised features, by the logistic loss where the thesis names the hinge loss. Penalties and the NTK's step are chosen on validation samples; the thesis trains
-    those heads as long as the network, at rates that it does not give. RBF kernel: a head on 300 of its Fourier
-    features, width chosen on validation samples; the thesis has a corollary on it. With hidden representation the sum
-    weighs patterns by how they go with the label.
+    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
+    number, if it prints one of these data. Network: last step; NTK: the Taylor model at the start, at its best step;
+    other arms: converged heads on standardised features. Validation samples choose penalties and steps.
     """
     tables = [paper_table(paper_values, name)[0] for name in paper_values]
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
@@ -378,20 +292,13 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
-    for arm in ARMS:
-        if not is_measured(values, cell, arm):
-            continue
-        for quantity in PARTS:
-            if quantity == "balanced" and not (unequal and arm != "threshold"):
-                continue
-            if quantity == "cosine":
-                if arm not in NEURONS:
-                    continue
-                seen = estimate(cosine(values, cell, arm, d).to_numpy())
-            elif arm in EXACT and quantity == "train":
-                continue
-            else:
-                seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
+    for arm in (one for one in ARMS if is_measured(values, cell, one)):
+        quantities = {"train": arm not in EXACT, "test": True,
+                      "balanced": unequal and arm != "threshold", "cosine": arm in NEURONS}  # fmt: skip
+        for quantity in (name for name, has in quantities.items() if has):
+            own = (cosine(values, cell, arm, d) if quantity == "cosine"
+                   else accuracies(values, cell, arm, quantity))  # fmt: skip
+            seen = estimate(own.to_numpy())
             paper = printed.get((cell, wanted if wanted == d else 0, arm, quantity), float("nan"))
             yield cell, d, arm, quantity, seen.mean, seen.half_width, seen.replicates, paper
 
@@ -468,9 +375,8 @@ class OfNetworks(Claims):
     @claim("Table A.4, appendix A.7.2", "test accuracy after the last step", low=0.99, high=1.0,
            failure="printed number", artefact=file("negatives-90"),
            out_of_reach=reach("negatives-90", 300, **NEGATIVES),
-           paper_says="“We reuse the same setting as the simulation in the main text”",
-           changed="Stated after a published run had .867; eight pairs of rates had ended at .85 or "
-           "less of both labels' mean.")  # fmt: skip
+           paper_says="“We reuse the same setting as the simulation in the main text”", changed="Stated after a "
+           "published run had .867; eight pairs of rates had ended at .85 or less of both labels' mean.")  # fmt: skip
     def network_negatives_90_as_printed(self):
         """A trained network learns parity with nine negatives to a positive by the plain loss in all steps.
 
@@ -511,14 +417,12 @@ class OfParity(Claims):
         """Test accuracy of the network minus that of each kind of fixed features, in pairs."""
         return {f"lead over {ARMS[arm]}": self.test("network") - self.test(arm) for arm in FIXED}
 
-    @claim("Theorem 2.2, Corollary 2.3, Table A.1", "test accuracy of the network minus that of the best "
-           "of NTK, random features, 300 Fourier features of an RBF kernel and the raw input", low=0.1,
-           high=1.0, possible=DIFFERENCE_OF_SHARES, baselines="leads",
-           paper_says="“NTK, random feature, One Step all failed, while Network and Two Step can "
-           "achieve 100% test accuracy.”",
-           changed="The statement names its labels since a published run: a linear classifier gets "
-           "interval labels right. The best of all fixed features since a linear classifier had led "
-           "NTK and random features; band kept.")  # fmt: skip
+    @claim("Theorem 2.2, Corollary 2.3, Table A.1", "test accuracy of the network minus that of the best of NTK, "
+           "random features, 300 Fourier features of an RBF kernel and the raw input", low=0.1, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, baselines="leads", paper_says="“NTK, random feature, One Step all failed, "
+           "while Network and Two Step can achieve 100% test accuracy.”", changed="The statement names its labels "
+           "since a published run: a linear classifier gets interval labels right. The best of all fixed features "
+           "since a linear classifier had led NTK and random features; band kept.")  # fmt: skip
     def fixed_features_fall_short(self):
         """On parities of structured inputs a trained network is ahead of all fixed features tried, each at its best length and penalty.
 
@@ -527,12 +431,10 @@ class OfParity(Claims):
         """
         return pd.DataFrame(self.leads()).min(axis=1)
 
-    @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits",
-           low=0.47, high=0.53, premises=("fitted",),
-           changed="Premise, Adam and 800 steps since a published run had .53 on the training samples: "
-           "who fits nothing is at chance as well.",
-           paper_says="“when the input structure is removed, all three methods get test accuracy "
-           "similar to random guessing”")  # fmt: skip
+    @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits", low=0.47, high=0.53,
+           premises=("fitted",), changed="Premise, Adam and 800 steps since a published run had .53 on the training "
+           "samples: who fits nothing is at chance as well.", paper_says="“when the input structure is removed, all "
+           "three methods get test accuracy similar to random guessing”")  # fmt: skip
     def structure_is_needed(self):
         """Without the structure of the inputs, the network does not learn parities.
 
@@ -541,8 +443,7 @@ class OfParity(Claims):
         return self.test("flat")
 
     @claim("Lemma A.17, Table A.1", "test accuracy of the converged head", low=0.99, high=1.0,
-           paper_says="“if the same is done after the second step, the test accuracy is about "
-           "100%”")  # fmt: skip
+           paper_says="“if the same is done after the second step, the test accuracy is about 100%”")  # fmt: skip
     def two_steps_suffice(self):
         """A head on the features after two steps predicts all labels.
 
@@ -556,10 +457,9 @@ class OfParity(Claims):
         data = self.config["curves"]["sparse"]["data"]
         return data["background"], data["relevant"] ** 2 / data["patterns"]
 
-    @claim("main text, on Table A.1", "test accuracy of a converged head on the directions of one step, at "
-           "the lengths and with the biases of two", kind=OBSERVATION, low=0.99, high=1.0,
-           paper_says="“while some effective features emerge in the first step, they need to be "
-           "improved in the second step”",
+    @claim("main text, on Table A.1", "test accuracy of a converged head on the directions of one step, at the "
+           "lengths and with the biases of two", kind=OBSERVATION, low=0.99, high=1.0, paper_says="“while some "
+           "effective features emerge in the first step, they need to be improved in the second step”",
            changed="Stated after an early check of one replicate had 1.")  # fmt: skip
     def one_step_lacks_scale(self):
         """What features of one step lack on parity labels is scale: at the lengths and biases of the second, their directions have all labels.
@@ -589,10 +489,8 @@ class OfParity(Claims):
         return two / one
 
     @claim("Table A.1", "test accuracy of the converged head", low=0.45, high=0.6,
-           paper_says="“One Step gets test accuracy about 52%, while Two Step gets accuracy about "
-           "100%.”",
-           changed="Statement and reason say which head since a published run.",
-           failure="printed number")  # fmt: skip
+           paper_says="“One Step gets test accuracy about 52%, while Two Step gets accuracy about 100%.”",
+           changed="Statement and reason say which head since a published run.", failure="printed number")  # fmt: skip
     def one_step_is_chance(self):
         """The best head on the features after one step stays at chance.
 
@@ -617,10 +515,9 @@ class OfParity(Claims):
         wide = own.pivot_table(index="replicate", columns="dimension", values="value")
         return wide.iloc[:, 0] - wide.iloc[:, -1]
 
-    @claim("Lemma 2.6, Lemmas A.9 to A.11", "relative distance of the part along the relevant "
-           "direction to the lemma's, median neuron", low=0.0, high=0.1, possible=POSITIVE,
-           paper_says=r"“if $j \in \mathbf{A}$, then $|T_j - \beta \gamma / \tilde{\sigma}| \leq "
-           r"O(\epsilon_e / \tilde{\sigma})$”")  # fmt: skip
+    @claim("Lemma 2.6, Lemmas A.9 to A.11", "relative distance of the part along the relevant direction to the "
+           "lemma's, median neuron", low=0.0, high=0.1, possible=POSITIVE, paper_says=r"“if $j \in \mathbf{A}$, then "
+           r"$|T_j - \beta \gamma / \tilde{\sigma}| \leq O(\epsilon_e / \tilde{\sigma})$”")  # fmt: skip
     def first_gradient(self):
         r"""Along each relevant pattern the first gradient is $\beta\gamma/\tilde\sigma$, with $\beta$ the share of samples in the neuron's linear part.
 
@@ -630,12 +527,10 @@ class OfParity(Claims):
         own = pick(self.values, cell="parity", structured=True, arm="one_step", dimension=0)
         return by_replicate(own, "lemma_error")
 
-    @claim("Table A.1, by the schedule of Theorem A.20", "test accuracy after the last step at the "
-           "theory's rate", low=0.99, high=1.0, premises=("neurons_enough", "steps_enough"),
-           changed="The source is the table since a published run: the theorem asks for more neurons "
-           "and steps, and is not contradicted.",
-           paper_says="“We then train a two-layer network with $m = 300$ following our learning "
-           "process”")  # fmt: skip
+    @claim("Table A.1, by the schedule of Theorem A.20", "test accuracy after the last step at the theory's rate",
+           low=0.99, high=1.0, premises=("neurons_enough", "steps_enough"), changed="The source is the table since a "
+           "published run: the theorem asks for more neurons and steps, and is not contradicted.",
+           paper_says="“We then train a two-layer network with $m = 300$ following our learning process”")  # fmt: skip
     def theory_rates_learn(self):
         """With the theory's rate after the two full steps, too, the thesis' network learns in its $T$ steps.
 
@@ -651,11 +546,10 @@ class OfOtherLaws(Claims):
 
     paper = "emergence"
 
-    @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5,
-           high=0.95, possible=SHARE, artefact=file("interval"),
-           out_of_reach=reach("interval", 100, **INTERVAL),
-           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve "
-           "good performance”")  # fmt: skip
+    @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5, high=0.95,
+           possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL),
+           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve good "
+           "performance”")  # fmt: skip
     def interval_needs_features(self):
         """Interval labels from 20 to all 30 patterns need learned features: no linear classifier on the raw input predicts them.
 

@@ -7,10 +7,11 @@ other streams: the smallest cosine had a mean of 0.74, and of −0.36 with the m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, REFUTES_NOTHING, THEOREM, first_of, needs, original
@@ -18,23 +19,15 @@ from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, summary
+from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 #: The six cosines of Table A.7.
 COSINES = {
-    "v1_mean": "cos(v1, mean)",
-    "v2_mean": "cos(v2, mean)",
-    "v3_mean": "cos(v3, mean)",
-    "v1_v2": "cos(v1, v2)",
-    "v1_v3": "cos(v1, v3)",
-    "v2_v3": "cos(v2, v3)",
-}
+    "v1_mean": "cos(v1, mean)", "v2_mean": "cos(v2, mean)", "v3_mean": "cos(v3, mean)",
+    "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
+}  # fmt: skip
 DESCENTS = {
     "gradients": "plain descent",
     "all_gradients": "plain descent, all filters",
@@ -52,20 +45,13 @@ def filter_maps(
 ) -> Figure:
     r"""Do filters of a ResNet gather? {{ words }}
 
-    *What to see:* choosing the ends makes opposite groups out of noise as well; only what exceeds the numbers on the
-    right was learned.
+    *What to see:* choosing the ends makes opposite groups out of noise, too; {{ said("emergence/filters-gather",
+    holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
+    (wider network, difference of mean cosines).
 
-    Maps of the filters of each stage's last convolution (rows) during training (columns). Green, red: both ends of
-    the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: Gaussian
+    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training. Green, red: both ends
+    of the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: of Gaussian
     filters.
-
-    ---
-
-    Multidimensional scaling by $1 - \cos$ of normalised filters; one replicate of a ResNet-18, on pictures that stand
-    in for CIFAR-10 unless a config names it. The thesis chose by hand and shows no such comparison. Over all
-    replicates and stages of the wider network {{ said("emergence/filters-gather", holds="the groups exceed both nulls
-    by a twelfth of what is printed, or more", fails="the groups do not exceed the larger of both nulls by a twelfth
-    of what is printed") }}, as a difference of mean cosines.
     """
     width = config["widths"][place]
     own, numbers = pick(maps, width=width), pick(values, width=width, replicate=0)
@@ -94,45 +80,29 @@ def filter_maps(
 def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[str]:
     """Mean cosine of green and of red filters to their own centre, and that of both centres."""
     own = pick(numbers, stage=stage, epoch=epoch, group=group).set_index("quantity")["value"]
-    # + 0: what is rounded to nothing has no sign
-    return [f"{round(own[key], 2) + 0:.2f}".replace("-", "−")
-            for key in ("green", "red", "centres")]  # fmt: skip
+    return [fixed(own[key], 2) for key in ("green", "red", "centres")]
 
 
 @table("table-a-7")
 def gradient_directions(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
-    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction of the
-    filter's gradients better than shuffled ones", fails="true labels do not keep the direction of the filter's
-    gradients better than shuffled ones") }} (wider network).
+    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better
+    than shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network).
 
     Cosines among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal
-    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage; in brackets
-    the thesis' number.
-
-    ---
-
-    With short enough steps the gradients of any network keep their direction, also with shuffled labels. Plain descent has a small rate, larger batches and no momentum; the training of the
-    other exhibits has rows of its own. The thesis does not describe its training. Its ResNet(128) is beside our
-    narrower, its ResNet(256) beside our wider network, in the row of the last stage: it does not say which stage it
-    used.
+    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets
+    the thesis' ResNet(128) and (256), beside the last stage.
     """
     own = values[values["group"].isin(list(DESCENTS))]
-    printed = paper_table(paper_values, "table-a-7")[0].set_index(["place", "quantity"])[
-        "paper_value"
-    ]
     means = summary(own, ["width", "stage", "group", "quantity"])
-    places = {width: place for place, width in enumerate(sorted(means["width"].unique()))}
-    last = means["stage"] == means["stage"].max()
-    printed_in = last & (means["group"] == "gradients")
-    paper = [
-        printed[places[width], quantity] if is_printed else float("nan")
-        for width, quantity, is_printed in zip(
-            means["width"], means["quantity"], printed_in, strict=True
-        )
-    ]
-    means = means.assign(paper_value=paper)
+    widths = sorted(means["width"].unique())
+    printed = paper_table(paper_values, "table-a-7")[0].assign(
+        stage=means["stage"].max(), group="gradients"
+    )
+    printed["width"] = printed["place"].map(dict(enumerate(widths)))
+    keys = ["width", "stage", "group", "quantity"]
+    means = means.merge(printed[[*keys, "paper_value"]], on=keys, how="left")
     shown = means.assign(cell=bracketed(means)).pivot_table(
         index=["width", "stage", "group"], columns="quantity", values="cell", aggfunc="first",
         sort=False,
@@ -146,10 +116,8 @@ class OfFilters(Claims):
     """The wider of the networks."""
 
     paper, kind, possible = "emergence", THEOREM, (-1.0, 1.0)
-    out_of_reach = first_of(
-        needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
-        original("filters__pictures__original"),
-    )
+    out_of_reach = first_of(needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
+                            original("filters__pictures__original"))  # fmt: skip
     changed = REFUTES_NOTHING
 
     @property
@@ -161,9 +129,8 @@ class OfFilters(Claims):
         """The rows of the wider network."""
         return pick(self.values, width=self.values["width"].max(), **where)
 
-    @claim("Figures A.16 and A.17", "mean cosine with the own centre after the last epoch, minus the "
-           "larger of that at the start and that of Gaussian filters; mean of the stages of the "
-           "wider network", low=0.05, high=1.0,
+    @claim("Figures A.16 and A.17", "mean cosine with the own centre after the last epoch, minus the larger of that "
+           "at the start and that of Gaussian filters; mean of the stages of the wider network", low=0.05, high=1.0,
            paper_says="“there are some clusters of weights (e.g., the red and green points)”",
            changed="The statement names the margin since a published run had .026; band kept.",
            failure="not reproduced")  # fmt: skip
@@ -183,13 +150,11 @@ class OfFilters(Claims):
         null = np.maximum(mean("picked", 0), mean("gaussian", last))
         return (mean("picked", last) - null).groupby("replicate").mean()
 
-    @claim("ours, on Table A.7", "the smallest of the six cosines between mean gradients of three "
-           "stretches of ten steps, last stage of the wider network: true minus shuffled labels",
-           low=0.0, high=1.0, kind=OBSERVATION,
-           paper_says="“the gradients of a filter in the early gradient steps point to similar "
-           "directions”",
-           changed="Minus shuffled labels since a check of three replicates had .78 and .53; it was that of "
-           "true labels alone, from .5 on.")  # fmt: skip
+    @claim("ours, on Table A.7", "the smallest of the six cosines between mean gradients of three stretches of ten "
+           "steps, last stage of the wider network: true minus shuffled labels", low=0.0, high=1.0, kind=OBSERVATION,
+           paper_says="“the gradients of a filter in the early gradient steps point to similar directions”",
+           changed="Minus shuffled labels since a check of three replicates had .78 and .53; it was that of true "
+           "labels alone, from .5 on.")  # fmt: skip
     def gradients_keep_their_direction(self):
         """True labels keep the direction of a filter's gradient over the first 30 steps of plain descent better than shuffled ones.
 

@@ -6,10 +6,9 @@ FC(5) did best at the largest size tried, 5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -27,25 +26,13 @@ from featlearn.core.statistical import Look, history, interval, lines, share_int
 from featlearn.core.stats import per_replicate, side_by_side, summary
 from featlearn.emergence.frames import classical_minimum
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 ARMS = {
-    "mixture": "student of the mixture",
-    "alone": "student of as many pictures",
-    "fewer": "student of the mixture's pictures",
-    "direct": "student of own labels, by these",
-    "linear": "linear on the mixture",
-    "random": "head on the start's features",
-    "majority": "majority",
-    "teacher": "the teacher, by own labels",
-}
-PARTS = {
-    "train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"
+    "mixture": "student of the mixture", "alone": "student of as many pictures",
+    "fewer": "student of the mixture's pictures", "direct": "student of own labels, by these",
+    "linear": "linear on the mixture", "random": "head on the start's features",
+    "majority": "majority", "teacher": "the teacher, by own labels",
 }  # fmt: skip
-
-
+PARTS = {"train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"}
 #: The measurements of most claims.
 STUDENTS = "emergence/measurements/injected/mnist-students.parquet"
 #: Arm and part of each curve, and how it is drawn.
@@ -58,11 +45,8 @@ CURVES = {
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
 #: Injected inputs, sets of pictures and networks in words.
-KINDS = {
-    "gaussian": "Gaussian inputs",
-    "covariance": "Gaussian inputs with their covariance",
-    "pictures": "other pictures",
-}
+KINDS = {"gaussian": "Gaussian inputs", "covariance": "Gaussian inputs with their covariance",
+         "pictures": "other pictures"}  # fmt: skip
 SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
 FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 
@@ -88,17 +72,9 @@ def student_curves(
     not exceed that of a linear classifier") }}.
 
     Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
-    alone; dotted: of true labels, scored by these. Means of {{ value("student-accuracies", "replicates",
-    pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") }} replicates, mixtures with 95 %
-    intervals.
-
-    ---
-
-    FC(m) has one hidden layer of $m$ quadratic units, ResNet(m) $m$ filters in its first stage. A teacher trained on
-    the pictures labels everything, so accuracy is agreement with it. Dashed students see as many pictures as the
-    mixture has inputs, or only those that it holds. The thesis shows MNIST, CIFAR-10 and SVHN, the latter two with
-    ResNets: digits of 8 × 8 pixels stand in for a set that is not measured, and unless a config names other pictures,
-    Gaussian inputs with the covariance of the pictures stand in for Tiny ImageNet.
+    alone; dotted: of true labels, scored by these. FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first
+    stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
+    part="original") }} replicates, mixtures with 95 % intervals.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -136,26 +112,17 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     does not lie further right") }}, in doublings of the size.
 
     Test (solid) and training loss (dashed) by size, at equal steps: teachers on labelled pictures; then students on
-    Gaussian inputs labelled by teachers of growing size. Dotted: size chosen by Algorithm 3. Means of {{
+    Gaussian inputs labelled by teachers of growing size, from that of Algorithm 3 (dotted) on. Means of {{
     value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture", part="original") }}
     replicates with 95 % intervals.
-
-    ---
-
-    The first teacher has the size that Algorithm 3 chooses: the least validation loss, in the mean of the replicates,
-    left of the peak. The thesis says test loss; on validation pictures the minimum need not be the first one of the
-    drawn test loss. It shows FC(m) on MNIST, for which digits of 8 × 8 pixels stand in unless a config names it; its
-    first minimum is at about the same size for teacher and student, and further right for larger teachers.
     """
     chosen = pick(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
     panels = curves[["pictures", "curve", "teacher"]].drop_duplicates().to_numpy().tolist()
     drawn = canvas(min(PAGE, 1 + 2.6 * len(panels)), 3.4)
     axes = drawn.subplots(1, len(panels), squeeze=False)[0]
-    looks = {
-        "test_loss": Look("test loss", COLOURS["blue"], "o"),
-        "train_loss": Look("training loss", COLOURS["grey"], "s", (3, 2)),
-    }
+    looks = {"test_loss": Look("test loss", COLOURS["blue"], "o"),
+             "train_loss": Look("training loss", COLOURS["grey"], "s", (3, 2))}  # fmt: skip
     for ax, (name, curve, teacher) in zip(axes, panels, strict=True):
         own = pick(curves, pictures=name, curve=curve, teacher=teacher)
         lines(ax, own, "parameters", "quantity", looks=looks, errorbar=interval)
@@ -179,17 +146,11 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
     *What to see:* a linear classifier shows the gap between pictures and noise as well; that the student's is larger
-    {{ verdict("emergence/noise-is-learned-worse") }}.
+    {{ verdict("emergence/noise-is-learned-worse") }}, and that a wider student's is {{
+    verdict("emergence/wider-student-separates") }}.
 
     Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
-    mixture. Linear classifiers and heads on the student's start are converged, with validated penalties.
-
-    ---
-
-    That the student of the mixture has about the accuracy of one of as many pictures {{
-    verdict("emergence/mixture-like-direct") }}; that a wider student's gap is larger {{
-    verdict("emergence/wider-student-separates") }}. Baselines are fitted on the mixture, penalties chosen on its
-    validation part.
+    mixture. Baselines are converged on the mixture, with penalties validated on it.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")
@@ -227,13 +188,12 @@ class OfStudents(Claims):
         """Of the student, and of what learns no features."""
         return {f"gap of {ARMS[arm]}": self.gap(arm) for arm in ("mixture", "linear", "random")}
 
-    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after "
-           "the last step: the student minus a converged linear classifier of the same mixture",
-           low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS, baselines="gaps",
-           paper_says="“learns slower with worse accuracy on the Gaussian part”",
-           changed="Minus a linear classifier, and from 0 on, since a published run had a gap of .603 "
-           "and a linear classifier one of .689; it was the student's alone, from .2 on.",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after the last step: "
+           "the student minus a converged linear classifier of the same mixture", low=0.0, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS, baselines="gaps",
+           paper_says="“learns slower with worse accuracy on the Gaussian part”", changed="Minus a linear "
+           "classifier, and from 0 on, since a published run had a gap of .603 and a linear classifier one of .689; "
+           "it was the student's alone, from .2 on.", failure="not reproduced")  # fmt: skip
     def noise_is_learned_worse(self):
         """A student learns the teacher's labels of Gaussian inputs worse than those of pictures, by more than a linear classifier does.
 
@@ -241,11 +201,10 @@ class OfStudents(Claims):
         """
         return self.gap("mixture") - self.gap("linear")
 
-    @claim("Figure 2.4", "accuracy on new pictures after the last step: the student of the mixture minus "
-           "that of as many pictures", low=-0.05, high=0.05, possible=DIFFERENCE_OF_SHARES,
-           artefact=STUDENTS, paper_says="“with accuracy similar to directly training on the original data”",
-           changed="Stated after a published run had .815 and .945.",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figure 2.4", "accuracy on new pictures after the last step: the student of the mixture minus that of as "
+           "many pictures", low=-0.05, high=0.05, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS,
+           paper_says="“with accuracy similar to directly training on the original data”",
+           changed="Stated after a published run had .815 and .945.", failure="not reproduced")  # fmt: skip
     def mixture_like_direct(self):
         """On pictures, a student of the mixture is about as good as one of pictures alone.
 
@@ -253,12 +212,10 @@ class OfStudents(Claims):
         """
         return self.end("mixture", "original") - self.end("alone", "original")
 
-    @claim("Figure A.21", "accuracy on new pictures minus that on new Gaussian inputs, after the last "
-           "step: wider minus narrower student", low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           artefact=STUDENTS,
+    @claim("Figure A.21", "accuracy on new pictures minus that on new Gaussian inputs, after the last step: wider "
+           "minus narrower student", low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS,
            paper_says="“The separation between the two is actually more significant than that for m = 9.”",
-           changed="Stated after a published run had .668 and .603.",
-           failure="not reproduced")  # fmt: skip
+           changed="Stated after a published run had .668 and .603.", failure="not reproduced")  # fmt: skip
     def wider_student_separates(self):
         """The gap between pictures and Gaussian inputs is larger for a student of 50 neurons than for one of nine.
 

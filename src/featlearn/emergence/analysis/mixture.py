@@ -6,10 +6,11 @@ Bands are from one run of each setting, with one seed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import SHARE, THEOREM, needs
@@ -17,19 +18,12 @@ from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, per_replicate, summary
+from featlearn.core.stats import per_replicate, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-SETTINGS = {
-    "first": ("Experiment 1 (k = 4)", COLOURS["blue"]),
-    "second": ("Experiment 2 (k = 4, d = 25)", COLOURS["green"]),
-    "third": ("Experiment 3 (k = 5)", COLOURS["orange"]),
-}
+SETTINGS = {"first": "Experiment 1 (k = 4)", "second": "Experiment 2 (k = 4, d = 25)",
+            "third": "Experiment 3 (k = 5)"}  # fmt: skip
 #: Marker and colour of a centre, by its label.
 CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 
@@ -44,10 +38,8 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
     Maps of all weights and centres (scaling by $1 - \cos$), one replicate; rows: experiments of Table A.6; columns:
     start, middle, end. The number is measured in the whole space, of which two dimensions show little.
     """
-    seen = {
-        words: list(pick(maps, setting=setting).groupby("epoch"))
-        for setting, (words, _) in SETTINGS.items()
-    }
+    seen = {words: list(pick(maps, setting=setting).groupby("epoch"))
+            for setting, words in SETTINGS.items()}  # fmt: skip
     drawn, axes = panels([[here for _, here in line] for line in seen.values()], foot=0.3, page=7.2)
     for line, (words, epochs) in zip(axes, seen.items(), strict=True):
         for ax, (epoch, here) in zip(line, epochs, strict=True):
@@ -84,16 +76,9 @@ def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> T
     centre has a neuron along it") }}; where random features come close to the network, learned features are not
     needed.
 
-    Settings as measured on the samples; in brackets the thesis' (`paper_value`), which has no results. Below: the
-    network after its last epoch (near: cosine above 0.8) and converged heads on the raw input and on the ReLUs of the
-    start; chance is 1/2.
-
-    ---
-
-    Also: the parity of the signs along the true directions; cosines of a neuron's gradients averaged over the three
-    tens of the first thirty steps, median neuron (independent gradients: 0.58 with the mean, else 0). In Experiment 2
-    random features have {{ value("table-a-6", setting="second", quantity="random features") | percent }}, the network
-    {{ value("table-a-6", setting="second", quantity="accuracy") | percent }}.
+    Settings as measured; in brackets the thesis', which prints no results. Below: the network after its last epoch
+    (near: cosine above 0.8), converged heads on the raw input and on the ReLUs of the start, and cosines of the median
+    neuron's gradients over the first thirty steps. Chance is 1/2.
     """
     last = values.groupby(["setting", "quantity"])["epoch"].transform("max")
     end = values[values["epoch"] == last]
@@ -105,13 +90,10 @@ def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> T
     shown = result.assign(text=bracketed(result)).pivot_table(
         index="quantity", columns="setting", values="text", aggfunc="first"
     )
-    heads = {name: words.partition(" (")[0] for name, (words, _) in SETTINGS.items()}
+    heads = {name: words.partition(" (")[0] for name, words in SETTINGS.items()}
     shown = shown.reindex(index=list(QUANTITIES), columns=list(SETTINGS)).fillna("-")
     shown = shown.rename(index=QUANTITIES, columns=heads).rename_axis(columns=None, index="")
-    return Table(
-        result, shown.reset_index(),
-        f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
-    )  # fmt: skip
+    return Table(result, shown.reset_index())
 
 
 class OfTheMixture(Claims):
@@ -131,9 +113,8 @@ class OfTheMixture(Claims):
         own = pick(self.values, setting=setting, quantity=quantity)
         return per_replicate(own[own["epoch"] == own["epoch"].max()])
 
-    @claim("Figure A.12", "cosine of the centre that is worst off with its best neuron, the smallest "
-           "of the settings", low=0.9, high=1.0, possible=(-1.0, 1.0),
-           paper_says="“each Gaussian center is covered by some neurons”")  # fmt: skip
+    @claim("Figure A.12", "cosine of the centre that is worst off with its best neuron, the smallest of the settings",
+           low=0.9, high=1.0, possible=(-1.0, 1.0), paper_says="“each Gaussian center is covered by some neurons”")  # fmt: skip
     def mixture_covered(self):
         """After training, every cluster of every mixture has a neuron along its centre.
 
@@ -141,10 +122,9 @@ class OfTheMixture(Claims):
         """
         return np.min([self.end(one, "worst") for one in ("first", "second", "third")], axis=0)
 
-    @claim("appendix A.7.4", "share of the neurons near a centre for which that is so, first setting",
-           low=0.9, high=1.0, possible=SHARE,
-           paper_says=r"“$\alpha_i \propto 1$ for Gaussian components with label 1 and $\alpha_i "
-           r"\propto -1$ for those with label -1”", failure="misprint")  # fmt: skip
+    @claim("appendix A.7.4", "share of the neurons near a centre for which that is so, first setting", low=0.9,
+           high=1.0, possible=SHARE, paper_says=r"“$\alpha_i \propto 1$ for Gaussian components with label 1 and "
+           r"$\alpha_i \propto -1$ for those with label -1”", failure="misprint")  # fmt: skip
     def mixture_signs(self):
         """A neuron near one of 16 centres has an output weight of the sign of its label.
 

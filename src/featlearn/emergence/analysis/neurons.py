@@ -6,10 +6,9 @@ steps of 0.01 and 0.1, hinge and logistic loss.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, REFUTES_NOTHING, THEOREM, first_of, needs, original
@@ -20,22 +19,11 @@ from featlearn.core.stats import side_by_side, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import at_the_end, by_replicate
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 #: Baselines have no start; each is listed with that of the table's last lines.
-WORDS = {
-    "train": "train accuracy",
-    "test": "test accuracy",
-    "directions": "directions",
-    "along_star": "median cosine with E[y x]",
-}
-BASELINES = {
-    "majority": "majority",
-    "linear": "linear on the pixels",
-    "random": "head on the start's neurons",
-}
+WORDS = {"train": "train accuracy", "test": "test accuracy", "directions": "directions",
+         "along_star": "median cosine with E[y x]"}  # fmt: skip
+BASELINES = {"majority": "majority", "linear": "linear on the pixels",
+             "random": "head on the start's neurons"}  # fmt: skip
 SETS = {"mnist": "for MNIST 0/1", "cifar10": "for CIFAR-10", "svhn": "for SVHN 0/1"}
 
 
@@ -49,22 +37,10 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     *What to see:* on digits 0 and 1 {{ said("emergence/neurons-gather", holds="neurons gather from the usual start",
     fails="neurons do not gather from the usual start at this rate") }} of their directions left.
 
-    Maps of the weights of 50 ReLU neurons during training, from the usual start (top) and a far smaller one. Blue,
-    orange: sign of the final output weight. Stars: plus and minus the mean of $yx$.
-
-    ---
-
-    Multidimensional scaling by $1 - \cos$; one replicate, two classes of pictures. The first gradients point along
-    the mean of $yx$ over the training pictures. Digits of 8 × 8 pixels stand in for the thesis' set unless a config
-    names it; those for SVHN are inverted in half of the pictures, as its digits are lighter or darker than their
-    background. Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
-    quantity="directions") | number }} directions at the start {{ value("neuron-directions", pictures="{{ cell }}",
-    which="largest start", moment="end", quantity="directions") | number }} are left from the usual start and {{
-    value("neuron-directions", pictures="{{ cell }}", which="smallest start", moment="end", quantity="directions") |
-    number }} from the small one; two opposite groups are one direction, the thesis' four on SVHN are two. From the
-    usual start the network ends with {{ value("neuron-directions", pictures="{{ cell }}", which="largest start",
-    moment="end", quantity="train") | percent }} of its training pictures. Weights move at 0.1 on the 784 pixels of
-    MNIST, and as much faster as pictures are smaller; a smaller rate leaves more. The thesis gives no rate.
+    Maps by $1 - \cos$ of the weights of 50 ReLU neurons, one replicate, from the usual start (top) and a far smaller
+    one. Blue, orange: sign of the final output weight; stars: plus and minus the mean of $yx$. Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
+    quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}",
+    which="largest start", moment="end", quantity="directions") | number }} are left above.
     """
     own = pick(maps, cell=cell)
     steps = sorted(own["step"].unique())
@@ -94,22 +70,15 @@ def neuron_directions(values: pd.DataFrame) -> Table:
 
     Directions: the participation ratio of the squared singular values of the normalised weights. Start: scale of the
     random start, 1 the usual one. Below: converged heads, penalties chosen on validation pictures.
-
-    ---
-
-    That no more than a third of the directions are left on the digits 0 and 1, from the usual start, {{
-    verdict("emergence/neurons-gather") }}. It depends on the rate.
     """
     values = values.rename(columns={"cell": "pictures"})
     along = values[values["quantity"].isin(list(WORDS))].assign(arm="network")
-    parts = []
-    for arm in BASELINES:
-        own = values[values["quantity"].str.startswith(arm)]
-        parts.append(
-            own.assign(arm=arm, quantity=own["quantity"].str.removeprefix(f"{arm}_")
-                       .replace("majority", "test"))
-        )  # fmt: skip
-    means = summary(pd.concat([along, *parts]), ["pictures", "arm", "start", "step", "quantity"])
+    of_baselines = values["quantity"].replace("majority", "majority_test").str.partition("_")
+    others = values.assign(arm=of_baselines[0], quantity=of_baselines[2])
+    others = others[others["arm"].isin(list(BASELINES))].sort_values(
+        "arm", key=lambda arms: arms.map(list(BASELINES).index), kind="stable"
+    )
+    means = summary(pd.concat([along, others]), ["pictures", "arm", "start", "step", "quantity"])
     # names that hold at every scale, for those who quote the table
     ends = means[means["arm"] == "network"].groupby("pictures")
     for name, column, words in (

@@ -155,15 +155,9 @@ class Ledger:
         self.cell, self.rows = cell, list[tuple[Any, ...]]()
 
     def add(
-        self,
-        problem: Problem,
-        arm: str,
-        quantity: str,
-        values: Iterable[Any],
-        step: int = -1,
-        at: int = 0,
-        replicates: Iterable[int] | None = None,
-    ) -> None:
+        self, problem: Problem, arm: str, quantity: str, values: Iterable[Any], step: int = -1,
+        at: int = 0, replicates: Iterable[int] | None = None,
+    ) -> None:  # fmt: skip
         """One row a replicate; ``step`` -1 is the end, ``at`` the dimension where it matters."""
         for replicate, value in zip(replicates or itertools.count(), values, strict=False):
             own = (self.cell, problem.law.structured, arm, quantity, at, step, replicate)
@@ -226,10 +220,8 @@ def measure(job: Job) -> Results:
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-    return {
-        "values": pd.DataFrame(ledger.rows, columns=COLUMNS),
-        "maps": pd.DataFrame(maps, columns=MAP),
-    }
+    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS),
+            "maps": pd.DataFrame(maps, columns=MAP)}  # fmt: skip
 
 
 def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:
@@ -251,11 +243,9 @@ def _pilot(job: Job) -> Problem:
 
 
 def chosen_stages(
-    cell: Mapping[str, Any],
-    arms: Mapping[str, str],
-    pilot: Callable[[], Problem],
+    cell: Mapping[str, Any], arms: Mapping[str, str], pilot: Callable[[], Problem],
     tick: Callable[[], None],
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, float]]:  # fmt: skip
     """Of every arm the rates with the best accuracy on the validation samples of a pilot.
 
     The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A
@@ -289,12 +279,9 @@ def _baselines(problem: Problem, ledger: Ledger) -> None:
 
 
 def trained(
-    problem: Problem,
-    arm: str,
-    stage: Mapping[str, Any],
-    tick: Callable[[], None],
+    problem: Problem, arm: str, stage: Mapping[str, Any], tick: Callable[[], None],
     looked: Sequence[str] = (),
-) -> tuple[Network | None, dict[int, Tensor]]:
+) -> tuple[Network | None, dict[int, Tensor]]:  # fmt: skip
     """One arm by descent: the network at its end, and what is :data:`RECORDED` (4, R) by step.
 
     ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
@@ -405,12 +392,9 @@ def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> 
 
 
 def _head(
-    arm: str,
-    own: Mapping[str, tuple[Tensor, Tensor]],
-    replicate: int,
-    ledger: Ledger,
+    arm: str, own: Mapping[str, tuple[Tensor, Tensor]], replicate: int, ledger: Ledger,
     problem: Problem,
-) -> None:
+) -> None:  # fmt: skip
     """Solve the head of one replicate on features and labels of each part."""
     penalties = KERNEL_PENALTIES if arm == "rbf" else PENALTIES
     result = choose(own["train"], own["validation"], 1, penalties)

@@ -53,10 +53,8 @@ class Groups(NamedTuple):
 
 
 def pick(filters: Tensor, share: float) -> Groups:
-    """The ends of normalised ``filters`` (n, p) along their leading direction, ``share`` n each.
-
-    At least two filters. The sign is that which makes the end with the largest cosine green.
-    """
+    """The ends of normalised ``filters`` (n, p) along their leading direction, ``share`` n each. At
+    least two filters. The sign is that which makes the end with the largest cosine green."""
     number = min(max(2, round(share * len(filters))), len(filters) // 2)
     _, vectors = torch.linalg.eigh(filters @ filters.T)
     along = vectors[:, -1]
@@ -84,10 +82,8 @@ def measure(job: Job) -> Results:
         _baselines(net, pictures, r, add)
         x, y = own["train"]
         shuffled = y[torch.randperm(len(y), generator=generator(*name, "shuffled")).to(y.device)]
-        gradients = {
-            "gradients": _early(net, (x, y), config, name),
-            "shuffled": _early(net, (x, shuffled), config, name),
-        }
+        gradients = {"gradients": _early(net, (x, y), config, name),
+                     "shuffled": _early(net, (x, shuffled), config, name)}  # fmt: skip
         seen, gradients["in_training"] = {}, _none_yet(net)
         for epoch in train(net, own["train"], config, name, gradients["in_training"]):
             progress.report(r * config["epochs"] + epoch, lambda: {})
@@ -168,10 +164,8 @@ def _early(
 
 
 def kept_direction(means: Tensor) -> dict[str, float]:
-    """The six cosines of Table A.7 between three mean gradients (3, p) and their mean.
-
-    Orthogonal ones of one length would have 0 among them, and 3^-0.5 = 0.577 with their mean.
-    """
+    """The six cosines of Table A.7 between three mean gradients (3, p) and their mean. Orthogonal
+    ones of one length would have 0 among them, and 3^-0.5 = 0.577 with their mean."""
     v = functional.normalize(means.double(), dim=1)
     mean = functional.normalize(means.double().mean(0), dim=0)
     result = {f"v{i + 1}_mean": float(v[i] @ mean) for i in range(STRETCHES)}

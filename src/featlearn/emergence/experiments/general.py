@@ -41,10 +41,8 @@ class General(Problem):
 
     def __init__(self, noise: float, cell: Any, streams: Streams, device: torch.device):
         self.noise = noise
-        drawn = [
-            incoherent(cell["data"]["patterns"], cell["dimension"], cell["spread"], stream)
-            for stream in streams("columns")
-        ]
+        drawn = [incoherent(cell["data"]["patterns"], cell["dimension"], cell["spread"], stream)
+                 for stream in streams("columns")]  # fmt: skip
         #: (R, d, D) dictionaries M, and how incoherent they are
         self.columns = torch.stack([columns for columns, _ in drawn])
         self.mu = [mu for _, mu in drawn]

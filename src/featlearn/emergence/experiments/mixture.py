@@ -126,19 +126,14 @@ def measure(job: Job) -> Results:
             values += [(name, quantity, -1, replicate, float(value))
                        for replicate, value in enumerate(each)]  # fmt: skip
     frame = pd.DataFrame(values, columns=["setting", "quantity", "epoch", "replicate", "value"])
-    return {
-        "values": frame.dropna(ignore_index=True),
-        "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"]),
-    }
+    return {"values": frame.dropna(ignore_index=True),
+            "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"])}  # fmt: skip
 
 
 def _along(
-    problem: Problem,
-    config: Mapping[str, Any],
-    setting: Mapping[str, Any],
-    streams: Streams,
+    problem: Problem, config: Mapping[str, Any], setting: Mapping[str, Any], streams: Streams,
     epoch_done: Callable[[int], None],
-) -> dict[int, Tensor]:
+) -> dict[int, Tensor]:  # fmt: skip
     """By epoch: what is recorded, flat, and behind it at a moment the map."""
     an_epoch = setting["samples"]["train"] // config["batch_size"]
 

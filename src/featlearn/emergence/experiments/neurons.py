@@ -70,10 +70,8 @@ def _measured(
             places = classical_map(points @ points.T).tolist()
             outer = [0.0, 0.0, *a[0, :, 0].tolist()]
             values = zip(places, [1.0, -1.0, *along[0].tolist()], outer, strict=True)
-            maps += [
-                (name, scale, step, point, *place, cosine, sign)
-                for point, (place, cosine, sign) in enumerate(values, -2)
-            ]
+            maps += [(name, scale, step, point, *place, cosine, sign)
+                     for point, (place, cosine, sign) in enumerate(values, -2)]  # fmt: skip
             if step == 0 and scale == config["starts"][0]:
                 random = {part: torch.relu(x[part] @ w.mT + b) for part in PARTS}
         if learned[-1] < min(LEAST, max(learned) - 0.05):
@@ -105,7 +103,6 @@ def train(
 
     The start is ``scale`` times the usual one: weights N(0, 2/d), output weights N(0, 1/m). Weights
     move at ``784 / d`` times the rate: one of d values stands for as many equal ones of MNIST.
-
     Yields step; weights (R, m, d), biases (R, 1, m), output weights (R, m, 1).
     """
     m, d, rate, momentum = config["neurons"], x.shape[-1], config["rate"], config["momentum"]

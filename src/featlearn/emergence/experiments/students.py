@@ -68,10 +68,8 @@ def measure(job: Job) -> Results:
 
 
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
-    """Pictures of another set, as many as these and of their shape.
-
-    Raises ``FeatlearnError`` if their shape is another, or they are too few.
-    """
+    """Pictures of another set, as many as these and of their shape. Raises ``FeatlearnError`` if
+    their shape is another, or they are too few."""
     for part, own in pictures.x.items():
         result = others.x[part]
         if result.shape[2:] != own.shape[2:] or result.shape[1] < own.shape[1]:
@@ -148,10 +146,8 @@ def _accuracies(cell: Mapping[str, Any], world: World) -> Iterator[tuple[str, st
     mixed = {part: _mixture(x[part], new[part], alpha, world.streams(f"mixture-{part}-{alpha}"))
              for part in ("train", "validation")}  # fmt: skip
     learned = {part: (own, labels_of(teacher, own)) for part, (own, _) in mixed.items()}
-    tests = {
-        part: (own, labels_of(teacher, own))
-        for part, own in (("original", x["test"]), ("injected", new["test"]))
-    }
+    tests = {part: (own, labels_of(teacher, own))
+             for part, own in (("original", x["test"]), ("injected", new["test"]))}  # fmt: skip
     old = ~mixed["train"][1]
     kept = int(old[0].sum())
     fewer = [own[old].reshape(len(old), kept, *own.shape[2:]) for own in learned["train"]]

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import (
-    OBSERVATION,
-    SHARE,
-    THEOREM,
-    OutOfReach,
-    needs,
-)
+from featlearn.core.claims import OBSERVATION, SHARE, THEOREM, OutOfReach, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 from featlearn.fourier.labels import task_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: Share of a map's power that is judged, by the number of inputs: one frequency of queries, or two.
 WAVES = {"three": "pair", "four": "two", "five": "pair"}
@@ -41,12 +30,10 @@ def attention_maps(
     r"""{{ label }}: are attention maps waves?
 
     *What to see:* stripes above, few points below. {{ said("fourier/attention-waves-{{ cell }}", holds="After training
-    few waves have most of the power", fails="After training few waves have less than half of the power") }}; the best
-    key frequency of a head has {{ value("attention", cell="{{ cell }}", quantity="best") | percent }}, before {{
-    value("attention", "start", cell="{{ cell }}", quantity="best") | percent }}. Of other orbits the layer answers {{
-    value("attention", cell="{{ cell }}", quantity="new") | percent }}. Columns are random heads of one network with
-    the heading's task (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers, less the mean over keys.
-    Below: power of each wave.
+    few waves have most of the power", fails="After training few waves have less than half of the power") }}; of other
+    orbits the layer answers {{ value("attention", cell="{{ cell }}", quantity="new") | percent }}. Columns are random
+    heads of one network with the heading's task (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers,
+    less the mean over keys. Below: power of each wave.
     """
     own = pick(maps, cell=cell)
     places = sorted(own["place"].unique())
@@ -85,23 +72,17 @@ def _signed(power: pd.DataFrame) -> pd.DataFrame:
 
 
 QUANTITIES = {
-    "best": "one key frequency",
-    "pair": "one query frequency",
-    "two": "two query frequencies",
-    "same": "same frequency twice",
-    "rule": "two make the keys'",
-    "train": "training accuracy",
-    "known": "test, permuted",
-    "new": "test, new",
-}
+    "best": "one key frequency", "pair": "one query frequency", "two": "two query frequencies",
+    "same": "same frequency twice", "rule": "two make the keys'", "train": "training accuracy",
+    "known": "test, permuted", "new": "test, new",
+}  # fmt: skip
 OF_MAPS = ["best", "pair", "two", "same", "rule"]
 
 
 @table()
 def attention(heads: pd.DataFrame, accuracies: pd.DataFrame, config: Config) -> Table:
     """Maps of the attention heads of Figures 4.3, C.5 and C.6"""
-    own = heads.assign(same=heads["key"] == heads["query"])
-    own = own.astype(dict.fromkeys(OF_MAPS, float))
+    own = heads.assign(same=heads["key"] == heads["query"]).astype(dict.fromkeys(OF_MAPS, float))
     keys = ["cell", "moment", "replicate"]
     of_maps = own.groupby(keys)[OF_MAPS].mean().reset_index()
     of_maps = of_maps.melt(keys, var_name="quantity", value_name="value")
@@ -118,15 +99,13 @@ def attention(heads: pd.DataFrame, accuracies: pd.DataFrame, config: Config) -> 
     ).sort_values(["task", "when"], kind="stable", ascending=[True, False])
     shown = side_by_side(named, ["task", "when"], "quantity", QUANTITIES)
     return Table(
-        means,
-        shown,
+        means, shown,
         "Share of a map's power at its best key frequency; of its strongest wave and the mirror image; "
         "of that key frequency with its two best query frequencies: means over the heads. Shares of the "
         "heads: with the same frequency along keys and queries; whose two query frequencies add or "
         "subtract to the keys' (mod p). Test inputs of which a permutation was taught, and the "
-        f"rest. {int(means['replicates'].max())} replicates, after "
-        f"the sign: {SPREAD_KIND}.",
-    )
+        f"rest. {int(means['replicates'].max())} replicates, after the sign: {SPREAD_KIND}.",
+    )  # fmt: skip
 
 
 BROKEN = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -26,10 +26,6 @@ from featlearn.fourier.config import INPUTS as CELLS
 from featlearn.fourier.config import PURE
 from featlearn.fourier.labels import QUANTITIES, last, task_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 @figure("fig-4-1", cell="four", label="Figure 4.1", printed="4 numbers mod 47")
 @figure("fig-c-1", cell="three", label="Figure C.1", printed="3 numbers mod 97")
@@ -38,11 +34,9 @@ def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printe
     """{{ label }}: neurons of a trained network, and whether they are cosines
 
     *What to see:* {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of the active neurons have
-    one frequency, and {{ value("circuits", cell="{{ cell }}", quantity="active") | percent }} of all are active. With
-    three numbers {{ said("fourier/phases-add-up", holds="phases add up as in Lemma 4.10, median in radians",
-    fails="phases do not add up as in Lemma 4.10, median in radians") }}. Rows are random active neurons of the
-    heading's task (thesis: {{ printed }}). Left: weights on the first input, with the Fourier series through them.
-    Right: power at each frequency (dots: other vectors, black the output).
+    one frequency, and {{ value("circuits", cell="{{ cell }}", quantity="active") | percent }} of all are active. Rows
+    are random active neurons of the heading's task (thesis: {{ printed }}). Left: weights on the first input, with the
+    Fourier series through them. Right: power at each frequency (dots: other vectors, black the output).
     """
     own = pick(weights, cell=cell)
     places = sorted(own["place"].unique())
@@ -96,13 +90,10 @@ def spectra(
     """{{ label }}: the frequencies of all neurons, and how pure they are
 
     *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one
-    frequency, share", fails="not nearly all power of all neurons lies at one frequency, share") }}; before training
-    it is {{ value("circuits", "start", cell="{{ cell }}", quantity="peak of all") | percent }}, and of active neurons
-    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }} after it. {{
-    said("fourier/every-frequency-used", holds="Every frequency has a neuron, at least this many", fails="Not every
-    frequency has a neuron, fewest") }} (three to five numbers). Input vectors of all neurons of the heading's task
-    (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share before and after.
-    Dashed: even counts, and white noise.
+    frequency, share", fails="not nearly all power of all neurons lies at one frequency, share") }}; of active neurons
+    it is {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons of the
+    heading's task (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share before
+    and after training. Dashed: even counts, and white noise.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     every = neurons[(neurons["cell"] == cell) & (neurons["vector"] <= k)]
@@ -165,8 +156,6 @@ RATE = (
     "A rate of .01, after a pilot on other streams in which at the thesis' .005 a quarter of the "
     "neurons had several frequencies after 3000 steps; band kept."
 )
-
-
 ALL = (
     f"{RATE} A claim for each figure, over all neurons as the thesis has it: one of three numbers and "
     "active neurons, .997 on desk, was withdrawn after networks of the printed sizes had .26 and .29; "
@@ -217,11 +206,10 @@ class Circuits(Claims):
         own = pick(self.neurons, cell=cell, moment="end")
         return own[own["vector"] <= k].groupby("replicate")["peak"].mean()
 
-    @claim("Theorem 4.9, Figures 4.2 (a), C.2 (a), C.4 (a)", "neurons of one frequency, not dead, at the "
-           "frequency with the fewest, least over three to five numbers", low=1, possible=POSITIVE,
-           artefact="fourier/measurements/circuits/three-neurons.parquet",
-           paper_says=r"“for each spectrum $\zeta \in \{1, \dots, \frac{p-1}{2}\}$, there exists a "
-           "hidden-neuron utilizes this spectrum”")  # fmt: skip
+    @claim("Theorem 4.9, Figures 4.2 (a), C.2 (a), C.4 (a)", "neurons of one frequency, not dead, at the frequency "
+           "with the fewest, least over three to five numbers", low=1, possible=POSITIVE,
+           artefact="fourier/measurements/circuits/three-neurons.parquet", paper_says=r"“for each spectrum $\zeta "
+           r"\in \{1, \dots, \frac{p-1}{2}\}$, there exists a hidden-neuron utilizes this spectrum”")  # fmt: skip
     def every_frequency_used(self):
         """For every frequency there is a neuron that has it alone.
 
@@ -238,10 +226,9 @@ class Circuits(Claims):
             fewest[cell] = every.fillna(0).min(axis=1)
         return pd.DataFrame(fewest).min(axis=1)
 
-    @claim("Lemma 4.10", "median distance of sum and output phase (radians), active neurons, 3 "
-           "inputs, half of all for training", low=0.0, high=0.05, possible=POSITIVE, changed=RATE,
-           paper_says=r"“are some phase offsets satisfying $\theta_{u_1}^* + \dots + \theta_{u_k}^* = "
-           r"\theta_w^*$”")  # fmt: skip
+    @claim("Lemma 4.10", "median distance of sum and output phase (radians), active neurons, 3 inputs, half of all "
+           "for training", low=0.0, high=0.05, possible=POSITIVE, changed=RATE,
+           paper_says=r"“are some phase offsets satisfying $\theta_{u_1}^* + \dots + \theta_{u_k}^* = \theta_w^*$”")  # fmt: skip
     def phases_add_up(self):
         r"""The phases of a neuron's input vectors add up to that of its output vector.
 

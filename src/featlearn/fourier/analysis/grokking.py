@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -17,9 +18,6 @@ from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.fourier.config import ANSWERED, FITTED
 from featlearn.fourier.labels import SPLITS, task_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PARTS: dict[str, tuple[str, str, Any]] = {
     "train": ("training", "blue", "-"),
@@ -37,25 +35,19 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
 
     *What to see:* delays in octaves of steps. Random split (above): {{ said("fourier/grokking", holds="2 numbers
     generalise long after they fit", fails="2 numbers generalise as they fit") }}; {{ said("fourier/grokking-weakens",
-    holds="4 change it, weakening", fails="4 change it, not weakening") }}; {{ said("fourier/permutations-leak",
-    holds="permutations of training inputs are known first, accuracy", fails="permutations of training inputs are not
-    known first, accuracy") }}. Permutations on one side (below): {{ said("fourier/split-matters", holds="3 and 4
-    numbers wait longer", fails="3 or 4 numbers do not wait longer") }}; {{ said("fourier/orbits-are-harder",
-    holds="so does a network that has no use for permutations, share", fails="a network that has no use for
-    permutations does not, share") }}; {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it,
-    change", fails="4 weaken it, change") }}. A line for each replicate, until it fits and has answered (dot);
-    weight decay 1, printed .001.
+    holds="4 change it, weakening", fails="4 change it, not weakening") }}. Permutations on one side (below): {{
+    said("fourier/split-matters", holds="3 and 4 numbers wait longer", fails="3 or 4 numbers do not wait longer") }};
+    {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it, change", fails="4 weaken it, change") }}.
+    A line for each replicate, until it fits and has answered (dot); weight decay 1, printed .001.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
     drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)
     axes = drawn.subplots(2, len(cells), sharey=True, squeeze=False)
     for cell, column in zip(cells, axes.T, strict=True):
         for split, ax in zip(SPLITS, column, strict=True):
-            own = curves[(curves["cell"] == cell) & (curves["split"] == split)
-                         & (curves["model"] == "transformer") & (curves["step"] > 0)]  # fmt: skip
-            own = own.sort_values("step")
-            shares = pick(leaks, cell=cell, split=split)["value"]
-            known = shares.mean()
+            own = pick(curves, cell=cell, split=split, model="transformer")
+            own = own[own["step"] > 0].sort_values("step")
+            known = pick(leaks, cell=cell, split=split)["value"].mean()
             for part, (_, colour, dash) in PARTS.items():
                 if part in ("known", "new") and not BOTH[0] < known < BOTH[1]:
                     continue
@@ -68,9 +60,8 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
             ends = pick(own, part="test").groupby("replicate").tail(1)
             there = ends[ends["replicate"].isin(done)]
             ax.plot(there["step"], there["value"], "o", color=COLOURS["red"], markersize=3)
-            ax.set(title=f"{task_of(config, cell)}, {SPLITS[split]}", xscale="log", xlabel="step",
-                   ylabel="accuracy", ylim=(-0.02, 1.02))  # fmt: skip
-            ax.title.set_fontsize(8.5)
+            ax.set_title(f"{task_of(config, cell)}, {SPLITS[split]}", fontsize=8)
+            ax.set(xscale="log", xlabel="step", ylabel="accuracy", ylim=(-0.02, 1.02))
             # the same kind of ticks in all panels, of whatever length
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
             ax.xaxis.set_major_formatter("{x:.0f}")
@@ -136,8 +127,7 @@ class Grokking(Claims):
         return (cls(config, decay=config["grokking"]["two"]["transformer"]["weight_decay"]),)
 
     @claim("after Figure 4.4", f"{QUANTITY} fits, 2 numbers, inputs split at random", low=1.0,
-           changed=f"{BATCHES} {DECAY}",
-           paper_says="“There is a grokking phenomenon in all figures.”")  # fmt: skip
+           changed=f"{BATCHES} {DECAY}", paper_says="“There is a grokking phenomenon in all figures.”")  # fmt: skip
     def grokking(self):
         """With weight decay {decay} a transformer that adds two numbers generalises long after it fits.
 
@@ -146,8 +136,7 @@ class Grokking(Claims):
         return self.delay("two", "tuples")
 
     @claim("after Figure 4.4", f"{QUANTITY} fits, 4 numbers minus 2, inputs split at random", high=-0.5,
-           changed=f"{BATCHES} {DECAY}",
-           paper_says="“as k increases, the grokking phenomenon becomes weak”")  # fmt: skip
+           changed=f"{BATCHES} {DECAY}", paper_says="“as k increases, the grokking phenomenon becomes weak”")  # fmt: skip
     def grokking_weakens(self):
         """With weight decay {decay} the delay from fitting to generalising weakens as numbers are added.
 
@@ -201,10 +190,9 @@ class Grokking(Claims):
         """The same networks with two numbers, whose orbits are pairs."""
         return {"2 numbers": self.harder("two").mean()}
 
-    @claim("ours, behind Figure 4.4", "accuracy on test inputs that are a permutation of one for "
-           "training minus on the others, when the training inputs are first fitted, 2 numbers",
-           low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES, changed=BATCHES,
-           artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
+    @claim("ours, behind Figure 4.4", "accuracy on test inputs that are a permutation of one for training minus on "
+           "the others, when the training inputs are first fitted, 2 numbers", low=0.1, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
     def permutations_leak(self):
         """A transformer knows permutations of its training inputs before other test inputs.
 
@@ -212,10 +200,9 @@ class Grokking(Claims):
         """
         return self.leak("transformer")
 
-    @claim("ours (eq. 4.2)", "accuracy on test inputs that are a permutation of one for training "
-           "minus on the others, when the polynomial network first fits the training inputs, 2 "
-           "numbers", low=-0.05, high=0.05, kind=CONTROL, possible=DIFFERENCE_OF_SHARES,
-           changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
+    @claim("ours (eq. 4.2)", "accuracy on test inputs that are a permutation of one for training minus on the "
+           "others, when the polynomial network first fits the training inputs, 2 numbers", low=-0.05, high=0.05,
+           kind=CONTROL, possible=DIFFERENCE_OF_SHARES, changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
     def permutations_leak_not_to_the_polynomial(self):
         """A polynomial network knows permutations of its training inputs no sooner than others.
 

@@ -1,11 +1,13 @@
-"""The margin that training reaches, and the penalty against weight decay (Lemma 4.7, Theorem 4.9)."""
+"""The margin that training reaches, and the penalty against weight decay."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from featlearn.core.claim_methods import Claims, claim
@@ -13,17 +15,11 @@ from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, S
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import FEW, interval, share_interval
-from featlearn.fourier.labels import ARMS, last, task_of
+from featlearn.core.statistical import FEW, interval
+from featlearn.fourier.labels import last, task_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-MARGINS = {"least": ("least margin", "blue"), "mean": ("mean margin", "sky"),
-           "spread": ("equally weighted", "orange")}  # fmt: skip
-#: Quantities that lie between 0 and 1, as their intervals.
-SHARES = ("train", "single")
+MARGINS = {"least": ("least margin", COLOURS["blue"]), "mean": ("mean margin", COLOURS["sky"]),
+           "spread": ("equally weighted", COLOURS["orange"])}  # fmt: skip
 
 
 @figure()
@@ -40,81 +36,35 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     drawn = canvas(8.6, 3.2)
     axes = drawn.subplots(1, 3)
     full = pick(curves, cell="full", arm="penalty")
-    _lines(axes[0], full[full["step"] > 0], "step", MARGINS)
-    axes[0].set(title=task_of(config, "full"), xlabel="step")
-    _decades(axes[0])
-    for ax, cell in zip(axes[1:], ("full", "strengths"), strict=True):
-        own = pick(curves, cell=cell)
-        _lines(ax, own[own["step"] == own["step"].max()], "penalty", MARGINS, marker="o")
-        ax.set(title=task_of(config, cell), xlabel=r"$\lambda$")
-        _decades(ax)
-    for ax in axes:
+    for ax, cell in zip(axes, ("full", "full", "strengths"), strict=True):
+        ends = pick(curves, cell=cell)
+        ends = ends[ends["step"] == ends["step"].max()]
+        for quantity, look in MARGINS.items():
+            if ax is axes[0]:
+                _along(ax, pick(full[full["step"] > 0], quantity=quantity), *look)
+            else:
+                _at_the_end(ax, pick(ends, quantity=quantity), *look)
         ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
-        ax.set_ylabel(r"margin / $\gamma^*$")
+        ax.set(title=task_of(config, cell), xlabel="step" if ax is axes[0] else r"$\lambda$",
+               xscale="log", ylabel=r"margin / $\gamma^*$")  # fmt: skip
+        ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 
-@figure()
-def penalty(
-    neurons: pd.DataFrame, curves: pd.DataFrame, heads: pd.DataFrame, config: Config
-) -> Figure:
-    r"""The penalty makes cosines; does weight decay?
-
-    *What to see:* {{ said("fourier/penalty-not-decay", holds="decay of the same number does not, difference of
-    shares", fails="decay of the same number does too, difference of shares") }}; {{ said("fourier/strong-decay-too",
-    holds="strong decay does, share of the neurons", fails="strong decay does not, share of the neurons") }}. The same
-    starts and batches, half of the inputs, penalty on $\|\theta\|_{2,k+1}$ or weight decay. Left: accuracy on the
-    other half, replicates and mean, beside two fixed heads. Right: largest share of power of each input vector,
-    active neurons.
-    """
-    cell = config["decay"]
-    drawn = canvas(7.6, 3.2)
-    along, peaks = drawn.subplots(1, 2)
-    own = pick(curves, cell="decay", quantity="test")
-    ends = neurons[(neurons["cell"] == "decay") & (neurons["moment"] == "end")
-                   & neurons["active"] & (neurons["vector"] <= cell["inputs"])]  # fmt: skip
-    for arm, (words, colour) in ARMS.items():
-        _along(along, own[(own["arm"] == arm) & (own["step"] > 0)], words, colour)
-        sns.ecdfplot(pick(ends, arm=arm), x="peak", color=COLOURS[colour], ax=peaks)
-    for method, dash in {"linear": "--", "random features": ":"}.items():
-        level = pick(heads, cell="decay", method=method)["value"].mean()
-        along.axhline(level, color=COLOURS["ink"], linestyle=dash, linewidth=1, label=method)
-    along.axhline(1 / cell["modulus"], color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0,
-                  label="chance")  # fmt: skip
-    along.set(title=task_of(config, "decay"), xlabel="step", ylabel="test accuracy", ylim=(0, 1.02))
-    _decades(along)
-    peaks.set(xlabel="largest share of power", ylabel="share of the vectors below", xlim=(0, 1.02))
-    drawn.legend(*along.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
-
-
-def _decades(ax: Axes) -> None:
-    """A logarithmic x axis with its decades named."""
-    ax.set_xscale("log")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _lines(
-    ax: Axes, frame: pd.DataFrame, x: str, looks: dict[str, tuple[str, str]], marker: str = ""
-) -> None:
-    for quantity, (words, colour) in looks.items():
-        own = pick(frame, quantity=quantity)
-        if not marker:
-            _along(ax, own, words, colour)
-            continue
-        sns.lineplot(own, x=x, y="value", label=words, ax=ax, color=COLOURS[colour], legend=False,
-                     marker=marker, err_style="bars",
-                     errorbar=share_interval if quantity in SHARES else interval)  # fmt: skip
-        if own["replicate"].nunique() <= FEW:
-            ax.plot(own[x], own["value"], "o", color=COLOURS["ink"], markersize=2.4, alpha=0.6,
-                    markeredgewidth=0, zorder=3)  # fmt: skip
+def _at_the_end(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
+    """Means over the penalty, and a dot for each of few replicates."""
+    sns.lineplot(frame, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
+                 marker="o", err_style="bars", errorbar=interval)  # fmt: skip
+    if frame["replicate"].nunique() <= FEW:
+        ax.plot(frame["penalty"], frame["value"], "o", color=COLOURS["ink"], markersize=2.4,
+                alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
 
 
 def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
     """The mean along the steps, with thin lines for few replicates, or else its band."""
-    shared: dict[str, Any] = {"x": "step", "y": "value", "color": COLOURS[colour], "legend": False}
+    shared: dict[str, Any] = {"x": "step", "y": "value", "color": colour, "legend": False}
     few = frame["replicate"].nunique() <= FEW
     sns.lineplot(frame, **shared, label=words, errorbar=None if few else interval, ax=ax)
     if few:
@@ -141,8 +91,7 @@ class Margins(Claims):
     def last(self, quantity, cell="full", arm="penalty"):
         return last(self.curves, quantity, cell=cell, arm=arm)
 
-    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training",
-           low=0.95, high=1.0,
+    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training", low=0.95, high=1.0,
            paper_says="“we give the closed form of the maximum margin of a network”")  # fmt: skip
     def margin_reached(self):
         """Training with a small penalty on the norm finds the maximum margin.
@@ -151,9 +100,8 @@ class Margins(Claims):
         """
         return self.last("least")
 
-    @claim("Theorem 4.9", r"largest such margin over $\gamma^*$ of any arm at any step", low=0.9,
-           high=1 + 1e-5, possible=POSITIVE,
-           paper_says=r"“we define $\gamma^*$ to be the maximum normalized margin”")  # fmt: skip
+    @claim("Theorem 4.9", r"largest such margin over $\gamma^*$ of any arm at any step", low=0.9, high=1 + 1e-5,
+           possible=POSITIVE, paper_says=r"“we define $\gamma^*$ to be the maximum normalized margin”")  # fmt: skip
     def margin_never_above(self):
         r"""No network has a margin above $\gamma^*$, not even the mean one with equally weighted wrong
         classes, the largest of all.
@@ -162,13 +110,11 @@ class Margins(Claims):
         """
         return pick(self.curves, quantity="spread").groupby("replicate")["value"].max()
 
-    @claim("ours, behind Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training, the "
-           r"smallest of all $\lambda$", low=0.95, high=1.0, kind=OBSERVATION,
-           changed="Stands in place of a claim that the margin rises as lambda falls, which pilots "
-           "on other streams did not show and Lemma 4.7 does not say.")  # fmt: skip
+    @claim("ours, behind Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training, the smallest of all "
+           r"$\lambda$", low=0.95, high=1.0, kind=OBSERVATION, changed="Stands in place of a claim that the margin "
+           "rises as lambda falls, which pilots on other streams did not show and Lemma 4.7 does not say.")  # fmt: skip
     def margin_at_any_strength(self):
-        r"""At every $\lambda$ the minimiser of the penalised loss has the maximum margin, not only in the
-        limit.
+        r"""At every $\lambda$ the minimiser of the penalised loss has the maximum margin, not only in the limit.
 
         Convexity of the cross-entropy; the rest is the length's.
         """
@@ -185,10 +131,9 @@ class Margins(Claims):
         """
         return self.last("single")
 
-    @claim("section C.10.1, the comparison is ours", "share of the active neurons of one frequency, "
-           "penalty minus weight decay, paired, 3 inputs, half of all for training", low=0.3,
-           high=1.0, kind=OBSERVATION, possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED,
-           changed=PILOTED)  # fmt: skip
+    @claim("section C.10.1, the comparison is ours", "share of the active neurons of one frequency, penalty minus "
+           "weight decay, paired, 3 inputs, half of all for training", low=0.3, high=1.0, kind=OBSERVATION,
+           possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
     def penalty_not_decay(self):
         r"""The thesis' $\lambda$ makes circuits as a penalty on the norm, and none as weight decay of the
         same number.
@@ -197,9 +142,8 @@ class Margins(Claims):
         """
         return self.last("single", "decay") - self.last("single", "decay", "weak-decay")
 
-    @claim("ours", "share of the active neurons of one frequency, strong weight decay, 3 inputs, half "
-           "of all for training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE,
-           out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
+    @claim("ours", "share of the active neurons of one frequency, strong weight decay, 3 inputs, half of all for "
+           "training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
     def strong_decay_too(self):
         """Strong weight decay makes neurons of one frequency, too.
 

@@ -34,20 +34,15 @@ def maximum_margin(constructions: pd.DataFrame) -> Table:
     )
 
 
-FOLDER = "fourier/measurements/theory"
-
-
 class Theory(Claims):
     """Of one neuron alone."""
 
     paper, kind, possible = "fourier", THEOREM, POSITIVE
 
-    @claim("Lemma 4.10; that no start ends elsewhere is ours", r"objective over $\gamma^*$ that a start "
-           "ends at, the least of all sizes; 0 if its vectors are not pure and of one frequency",
-           low=0.9999, high=1 + 1e-9,
+    @claim("Lemma 4.10; that no start ends elsewhere is ours", r"objective over $\gamma^*$ that a start ends at, the "
+           r"least of all sizes; 0 if its vectors are not pure and of one frequency", low=0.9999, high=1 + 1e-9,
            out_of_reach=needs(theory__ascent__starts=50, theory__ascent__steps=200),
-           paper_says="“they assume a specific cosine form with phase offsets satisfying certain "
-           "conditions”")  # fmt: skip
+           paper_says="“they assume a specific cosine form with phase offsets satisfying certain conditions”")  # fmt: skip
     def best_neuron(self):
         """The best neuron of norm 1 is one cosine in all its vectors, which ascent from random starts reaches
         and never exceeds.

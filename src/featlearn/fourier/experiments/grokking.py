@@ -130,10 +130,8 @@ LEVELS = {"train": FITTED, "test": ANSWERED}
 
 
 def passages(curves: pd.DataFrame) -> pd.DataFrame:
-    """First steps at which each network was seen to fit and to answer.
-
-    ``curves``: columns model, split, replicate, step, part and value.
-    """
+    """First steps at which each network was seen to fit and to answer. ``curves``: columns model,
+    split, replicate, step, part and value."""
     keys, rows = ["model", "split", "replicate"], []
     for key, own in curves.groupby(keys, sort=False):
         first = {}

@@ -89,8 +89,6 @@ def _looks(steps: int) -> set[int]:
 def _state(vectors: torch.Tensor) -> dict[str, Any]:
     seen = circuits(Network(vectors[:, :-1, :, None], vectors[:, -1, :, None]))
     return {
-        "peak": seen.peak.amin(1).squeeze(1).numpy(),
-        "single": seen.single.squeeze(1).numpy(),
-        "residual": seen.residual.squeeze(1).numpy(),
-        "frequency": seen.frequency[:, -1, 0].numpy(),
-    }
+        "peak": seen.peak.amin(1).squeeze(1).numpy(), "single": seen.single.squeeze(1).numpy(),
+        "residual": seen.residual.squeeze(1).numpy(), "frequency": seen.frequency[:, -1, 0].numpy(),
+    }  # fmt: skip

@@ -47,10 +47,8 @@ def measure(job: Job) -> Results:
 def measure_all(job: Job) -> Results:
     """Follow the margin over steps, penalty and width; compare the penalty with weight decay."""
     found = [_cell(job, name, job.config[name]) for name in job.config]
-    return {
-        name: pd.concat([one[name] for one in found], ignore_index=True)
-        for name in ("curves", "neurons", "heads")
-    }
+    return {name: pd.concat([one[name] for one in found], ignore_index=True)
+            for name in ("curves", "neurons", "heads")}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,12 +89,10 @@ def _cell(job: Job, name: str, config: Mapping[str, Any]) -> dict[str, pd.DataFr
 
     end, seen = train(cell.start, order, training, strengths["penalty"], strengths["decay"], see,
                       f"training of {name}")  # fmt: skip
-    curves = [
-        cell.rows(number, step=step, quantity=quantity, value=value)
-        for step, found in seen.items()
-        for quantity, values in zip(QUANTITIES, found.tolist(), strict=True)
-        for number, value in enumerate(values)
-    ]
+    curves = [cell.rows(number, step=step, quantity=quantity, value=value)
+              for step, found in seen.items()
+              for quantity, values in zip(QUANTITIES, found.tolist(), strict=True)
+              for number, value in enumerate(values)]  # fmt: skip
     moments = {"start": cell.start, "end": end}
     frames = {
         # of a full set no input is left to test on
@@ -118,10 +114,8 @@ def _drawn(name: str, config: Mapping[str, Any], streams: Streams, job: Job) -> 
         own[part.train] = True
     widest = max(arm["width"] for arm in arms.values())
     one = normal_start(k, p, widest, config["std"], streams("start"))
-    own = [
-        Network(*(part * (torch.arange(widest) < arm["width"]) for part in one))
-        for arm in arms.values()
-    ]
+    own = [Network(*(part * (torch.arange(widest) < arm["width"]) for part in one))
+           for arm in arms.values()]  # fmt: skip
     start = Network(*(torch.cat(part).to(job.device) for part in zip(*own, strict=True)))
     index = torch.stack([part.train for part in parts]).to(job.device)
     return Cell(name, arms, streams.replicates, start, index, seen.to(job.device),

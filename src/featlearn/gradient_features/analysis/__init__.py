@@ -13,14 +13,10 @@ from featlearn.gradient_features.printed import TAU
 
 #: Names of the laws in figures and tables, in the order in which they are shown.
 LAWS = {
-    "linear": "linear",
-    "mixture": "mixture",
-    "xor": "XOR",
-    "parity": "parity, one block",
-    "parity_blocks": "parity, blocks",
-    "uniform_parity": "uniform parity",
+    "linear": "linear", "mixture": "mixture", "xor": "XOR", "parity": "parity, one block",
+    "parity_blocks": "parity, blocks", "uniform_parity": "uniform parity",
     "multi_index": "multiple index",
-}
+}  # fmt: skip
 
 
 def slopes(frame: pd.DataFrame, x: str, y: str) -> np.ndarray:

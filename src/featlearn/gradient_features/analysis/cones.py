@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from functools import partial
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import LEAST_REPLICATES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
@@ -22,18 +23,16 @@ from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summa
 from featlearn.gradient_features.analysis import LAWS, slopes
 from featlearn.gradient_features.printed import TAU
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-#: Shares from which on a logarithmic axis has a place for them.
-RARE = 1e-4
 COLUMNS = {
-    "start": "in a cone at the start",
-    "sampled": "after the first step",
-    "predicted": "closed form, with noise",
-    "population": "closed form",
-    "size": "length over B_G",
-}
+    "start": "in a cone at the start", "sampled": "after the first step",
+    "predicted": "closed form, with noise", "population": "closed form", "size": "length over B_G",
+}  # fmt: skip
+HISTOGRAMS: dict[str, dict[str, Any]] = {
+    "start": {"color": COLOURS["grey"], "alpha": 0.6, "label": "at the start"},
+    "sampled": {"color": COLOURS["blue"], "alpha": 0.7, "label": "after the first step"},
+    "predicted": {"color": COLOURS["ink"], "histtype": "step", "linewidth": 1,
+                  "label": "closed form"},
+}  # fmt: skip
 reach = partial(needs, cones__replicates=LEAST_REPLICATES)
 ENOUGH = partial(reach, cones__neurons=50)
 HIGH = reach(cones__sure__ratios=4, cones__sure__draws=1000)
@@ -45,11 +44,10 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     r"""Does the first step turn neurons into directions of the data?
 
     *What to see:* after one sampled step (blue) some neurons lie in a cone (right of the dashed line): on linear data
-    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on uniform parity
-    {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
-    fails="not those that start constant on the block") }}, by their number, on the XOR
-    {{ value("cones", law="xor", quantity="sampled") | percent }}. Grey: at the start; black: the closed form with the
-    noise of the sample.
+    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on
+    uniform parity {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
+    fails="not those that start constant on the block") }}, by their number, on the XOR {{ value("cones", law="xor",
+    quantity="sampled") | percent }}. Grey: at the start; black: the closed form with the noise of the sample.
     """
     laws = [name for name in LAWS if (neurons["law"] == name).any()]
     drawn = canvas(8.6, 4.4)
@@ -57,13 +55,8 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     bins = np.linspace(0, 1, 41)
     for ax, name in zip(axes, laws, strict=False):
         own = pick(neurons, law=name)
-        weights = np.full(len(own), 1 / len(own))
-        ax.hist(own["start"], bins, weights=weights, color=COLOURS["grey"], alpha=0.6,
-                label="at the start")  # fmt: skip
-        ax.hist(own["sampled"], bins, weights=weights, color=COLOURS["blue"], alpha=0.7,
-                label="after the first step")  # fmt: skip
-        ax.hist(own["predicted"], bins, weights=weights, color=COLOURS["ink"], histtype="step",
-                linewidth=1, label="closed form")  # fmt: skip
+        for column, look in HISTOGRAMS.items():
+            ax.hist(own[column], bins, weights=np.full(len(own), 1 / len(own)), **look)
         ax.axvline(1 - config["gamma"], color=COLOURS["red"], linestyle="--", linewidth=0.8)
         ax.set_title(LAWS[name])
     for ax in axes[len(laws) :]:
@@ -73,49 +66,6 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="lower right")
     drawn.supxlabel("alignment with the nearest direction", fontsize=9)
     drawn.supylabel("share of the neurons", fontsize=9)
-    return drawn
-
-
-@figure()
-def sure_starts(sure: pd.DataFrame) -> Figure:
-    r"""Do the starts that the proofs call sure land in a cone?
-
-    *What to see:* sure starts (grey) get rarer with the threshold, and {{ said("gradient_features/cones-mixture",
-    holds="at the highest those of the mixture lie in the cone", fails="even at the highest not all of the mixture lie in the cone") }}
-    (green). With three parity blocks their partners $(-w, -b)$ (red) {{ said("gradient_features/cones-parity-negative",
-    holds="lie in one, too", fails="lie in none") }}, by their share. Below: $|G| / B_G$. Hollow triangles: shares below
-    $10^{-4}$. Closed forms.
-    """
-    laws = [name for name in LAWS if (sure["law"] == name).any()]
-    looks = {
-        "hit": ("blue", "o", "all starts in a cone"),
-        "probability": ("grey", "s", "sure starts"),
-        "sure_hit": ("green", "D", "of the sure, in the cone"),
-        # may lie on the one before: an open ring around it
-        "partner_hit": ("red", "o", "of their partners, in a cone"),
-    }
-    drawn = canvas(8.6, 4.6)
-    axes = drawn.subplots(2, len(laws), sharex=True, sharey="row", height_ratios=[2, 1])
-    for place, name in enumerate(laws):
-        own = pick(sure, law=name).groupby("ratio")
-        ax, below = axes[0, place], axes[1, place]
-        for shift, (column, (colour, marker, words)) in enumerate(looks.items()):
-            mean = own[column].mean()
-            ring = {"markersize": 8, "markerfacecolor": "none", "linestyle": "--"}
-            ax.plot(mean.where(mean >= RARE), color=COLOURS[colour], marker=marker, label=words,
-                    **(ring if column == "partner_hit" else {"markersize": 4}))  # fmt: skip
-            rarer = mean.index[mean < RARE] + 0.12 * (shift - 1.5)
-            ax.plot(rarer, [0.7 * RARE] * len(rarer), "v", color=COLOURS[colour], markersize=5,
-                    markerfacecolor="none")  # fmt: skip
-        ax.set(yscale="log", ylim=(0.5 * RARE, 1.8))
-        ax.set_title(LAWS[name])
-        size = own["sure_size"].mean()
-        below.plot(size.index, size, color=COLOURS["green"], marker="^", markersize=4)
-        below.axhline(1, color=COLOURS["ink"], linewidth=0.8, linestyle="--")
-        below.set(ylim=(0, 1.3), xlabel="threshold, std")
-    axes[0, 0].set_ylabel("share")
-    axes[1, 0].set_ylabel(r"$|G| \,/\, B_G$")
-    drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
 
 
@@ -130,29 +80,24 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
     """
     drawn = canvas(7.2, 3.1)
     left, right = drawn.subplots(1, 2)
-    looks = {
-        "in_cone": Look("share in the cone", COLOURS["blue"]),
-        "off": Look(r"median of 1 $-$ |cos|", COLOURS["blue"]),
-        "gamma": Look(r"$\gamma = \sigma/\sqrt{d}$", COLOURS["ink"], "s", (4, 2)),
-    }
-    long = dimensions.melt(["dimension", "replicate"], ["in_cone", "off", "gamma"], "quantity")
-    lines(left, pick(long, quantity="in_cone"), "dimension", "quantity",
-          looks={"in_cone": looks.pop("in_cone")}, errorbar=share_interval)  # fmt: skip
-    lines(right, long, "dimension", "quantity", looks=looks)
+    shares = {"in_cone": Look("share in the cone", COLOURS["blue"])}
+    widths = {"off": Look(r"median of 1 $-$ |cos|", COLOURS["blue"]),
+              "gamma": Look(r"$\gamma = \sigma/\sqrt{d}$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
+    long = dimensions.melt(["dimension", "replicate"], [*shares, *widths], "quantity")
+    lines(left, long, "dimension", "quantity", looks=shares, errorbar=share_interval)
+    lines(right, long, "dimension", "quantity", looks=widths)
     mean = dimensions.groupby("dimension")["in_cone"].mean()
     guide = mean.iloc[0] * (mean.index / mean.index[0]) ** -0.25
     left.plot(mean.index, guide, color=COLOURS["grey"], linestyle=":", label=r"slope $-1/4$")
-    left.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="share of sure starts")
-    left.set_yticks((0.1, 0.2, 0.3, 0.5, 0.7, 1))
+    left.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="share of sure starts",
+             title="In the printed cone")  # fmt: skip
+    left.set(yticks=(0.1, 0.2, 0.3, 0.5, 0.7, 1), xticks=mean.index,
+             ylim=(0.8 * min(guide.min(), mean.min()), 1.05))  # fmt: skip
     left.get_yaxis().set_major_formatter("{x:g}")
     left.minorticks_off()
-    left.set_ylim(0.8 * min(guide.min(), mean.min()), 1.05)
-    left.set_xticks(mean.index)
-    left.set_title("In the printed cone")
-    right.set(xscale="log", yscale="log", xlabel="dimension d")
-    right.set_title("Angle and width")
-    right.legend()
-    left.legend()
+    right.set(xscale="log", yscale="log", xlabel="dimension d", title="Angle and width")
+    for ax in (left, right):
+        ax.legend()
     return drawn
 
 
@@ -160,9 +105,9 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
 def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
     """Neurons in a cone: before the first step, after it, and in closed form
 
-    *What to see:* that half of the neurons on linear data do {{ said("gradient_features/cones-linear", holds="is so",
-    fails="is not so") }}, by their share; of uniform parity those that start constant on the block
-    {{ said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
+    *What to see:* half of the neurons on linear data {{ said("gradient_features/cones-linear", holds="do", fails="do not") }},
+    by their share; of uniform parity those that start constant on the block {{
+    said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
     """
     inside = neurons[["law", "replicate", "size"]].copy()
     for column in ("start", "sampled", "predicted", "population"):
@@ -176,25 +121,6 @@ def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
         side_by_side(named, ["law"], "quantity", COLUMNS),
         f"Shares of the neurons that are no copies, |cos| > {1 - config['gamma']:g}, and their mean "
         f"length over the leading term of B_G; {int(means['replicates'].max())} replicates, after "
-        f"the sign: {SPREAD_KIND}.",
-    )
-
-
-@table("xor-dimension")
-def xor_dimension_table(dimensions: pd.DataFrame) -> Table:
-    """Sure starts of the XOR in the cone that Lemma B.37 prints
-
-    *What to see:* the lemma says all; {{ said("gradient_features/cones-xor-as-printed", holds="nearly all", fails="not nearly all") }}
-    do at the largest dimension, by their share.
-    """
-    heads = {"in_cone": "share in the cone", "off": "median 1 - |cos|", "size": "length over B_G"}
-    keys = ["dimension", "gamma"]
-    long = dimensions.melt([*keys, "replicate"], list(heads), "quantity")
-    means = summary(long, [*keys, "quantity"])
-    return Table(
-        dimensions.groupby(keys)[list(heads)].mean().reset_index(),
-        side_by_side(means, keys, "quantity", heads),
-        f"Starts drawn given the lemma's event; {int(means['replicates'].max())} replicates, after "
         f"the sign: {SPREAD_KIND}.",
     )
 
@@ -230,9 +156,8 @@ class Cones(Claims):
         d = max(self.config["cones"]["dimensions"]["values"])
         return self.config["cones"]["laws"]["xor"]["noise"], sqrt(d / log(log(d)))
 
-    @claim("Lemma B.25", r"share of the neurons with $|\cos| > {edge}$ and a length of at least $\rho / 2$, "
-           "after a sampled step", low=0.45, high=0.55,
-           out_of_reach=ENOUGH(cones__laws__linear__samples=5000),
+    @claim("Lemma B.25", r"share of the neurons with $|\cos| > {edge}$ and a length of at least $\rho / 2$, after a "
+           r"sampled step", low=0.45, high=0.55, out_of_reach=ENOUGH(cones__laws__linear__samples=5000),
            paper_says=r"“we have $(\mathbf{w}^*, -1) \in S_{p, \gamma, B_G}$”")  # fmt: skip
     def cones_linear(self):
         r"""On linearly separable data half of the neurons, those with negative threshold, turn to $w^*$.
@@ -252,13 +177,10 @@ class Cones(Claims):
     def cones_uniform_parity(self):
         r"""On uniform parity, the neurons that start constant on the block turn to its direction $D$.
 
-        The closed form. Over $2^{1-k}$ in place of their number, which scatters, one of two runs was
-        undecided.
+        The closed form gives 1.
         """
-        result, wanted = (
-            self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()
-            for column in ("sampled", "population")
-        )
+        result, wanted = (self.inside("uniform_parity", column).groupby("replicate")["hit"].sum()
+                          for column in ("sampled", "population"))  # fmt: skip
         return result / wanted
 
     @claim("Lemma B.30", r"share of sure starts with $|\cos| > {edge}$, closed form, highest threshold",
@@ -273,10 +195,9 @@ class Cones(Claims):
         """
         return self.highest("mixture", "sure_hit")
 
-    @claim("Lemma B.47, $(D_j, -1)$", "share of the partners in a cone, closed form, highest threshold",
-           low=0.9, high=1.0, out_of_reach=HIGH,
-           paper_says=r"“we have $(D_j, +1), (D_j, -1) \in S_{p,\gamma,B_G}$ for all $j \in [r]$”",
-           failure="one word too strong")  # fmt: skip
+    @claim("Lemma B.47, $(D_j, -1)$", "share of the partners in a cone, closed form, highest threshold", low=0.9,
+           high=1.0, out_of_reach=HIGH, paper_says=r"“we have $(D_j, +1), (D_j, -1) \in S_{p,\gamma,B_G}$ for all $j "
+           r"\in [r]$”", failure="one word too strong")  # fmt: skip
     def cones_parity_negative(self):
         r"""With several parity blocks, the partners $(-w, -b)$ of sure neurons lie in a cone too:
         $(D_j, -1)$ is a feature.
@@ -287,9 +208,8 @@ class Cones(Claims):
         """
         return self.highest("parity_blocks", "partner_hit")
 
-    @claim("Lemma B.37", "share of sure starts, closed form, largest dimension", low=0.9, high=1.0,
-           out_of_reach=WIDE, premises=("noise_within",),
-           paper_says=r"“we have $(D_j, +1) \in S_{p,\gamma,B_G}$ for all $j \in [4]$”",
+    @claim("Lemma B.37", "share of sure starts, closed form, largest dimension", low=0.9, high=1.0, out_of_reach=WIDE,
+           premises=("noise_within",), paper_says=r"“we have $(D_j, +1) \in S_{p,\gamma,B_G}$ for all $j \in [4]$”",
            failure="rate or constant")  # fmt: skip
     def cones_xor_as_printed(self):
         r"""On the XOR of four Gaussians, sure neurons turn to within $\gamma = \sigma / \sqrt{d}$ of $D_j$.
@@ -304,8 +224,7 @@ class Cones(Claims):
            high=-0.15, kind=OBSERVATION, out_of_reach=WIDE, possible=(-np.inf, np.inf),
            changed="Between the two largest dimensions, after -.18 from d = 1000 on; band kept.")  # fmt: skip
     def cones_xor_decay(self):
-        r"""The share of sure XOR neurons in the printed cone falls as a power of the dimension, about
-        $d^{-1/4}$.
+        r"""The share of sure XOR neurons in the printed cone falls as a power of the dimension, about $d^{-1/4}$.
 
         In the cone are those whose other projection is below a root of $\gamma$, $d^{-1/4}$, over
         $\phi(\sqrt{\log\log d})$, which adds half of the slope of $\log\log d$, .06 here.

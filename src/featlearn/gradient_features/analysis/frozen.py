@@ -5,89 +5,27 @@ Bands rest on Theorems 3.4, B.56 and B.69 alone, and were written before the run
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, interval, lines
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, lines
 from featlearn.core.stats import per_replicate
 from featlearn.gradient_features import printed
 from featlearn.gradient_features.analysis import best_of_panel
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: How Algorithm 6 is run for the claims: see ``experiments.frozen.READINGS``.
 FITTING, PRINTED = "twice the rate, step 2/k", "printed rate, step 2/k"
 #: Of odds, an input; it is of the order of 1 / d^2.
 LEAST_GAIN = 1e-9
-READINGS = {
-    PRINTED: ("as printed", "red"),
-    FITTING: ("twice the rate", "green"),
-    "printed rate, step 1/k": ("thresholds 1/k apart", "blue"),
-    "as printed": ("as printed", "red"),
-}
-HEADS = {
-    "linear": ("linear", PALETTE["raw input"], "--"),
-    "own start": ("own start", PALETTE["random features"], ":"),
-    "quadratic kernel": ("quadratic kernel", COLOURS["purple"], "-."),
-    "tangent kernel": ("tangent kernel", PALETTE["tangent kernel"], (0, (5, 1, 1, 1, 1, 1))),
-    "RBF kernel": ("RBF kernel", PALETTE["kernel"], (0, (8, 2))),
-}
 SHADES = ("sky", "blue", "green", "orange", "red", "purple")
-
-
-@figure()
-def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Figure:
-    r"""Do Algorithms 6 and 7 learn what fixed features do not?
-
-    *What to see:* the parity of four {{ said("gradient_features/uniform-parity-learned", holds="the network learns and the panel (ink) does not",
-    fails="the network does not learn so much better than the panel (ink)") }}, by their errors; its first step is the
-    population's. {{ said("gradient_features/uniform-parity-rate", holds="Twice the printed rate gets further",
-    fails="Twice the printed rate gets no further") }}, by hinge losses. Of the polynomial {{ said("gradient_features/multi-index-learned",
-    holds="the network misses less than the panel", fails="the network does not miss so much less than the panel") }}, by the energy.
-    """
-    parity = config["uniform_parity"]
-    panels = {
-        "two": f"parity of {parity['two']['block']}, d = {parity['two']['dimension']}",
-        "four": f"parity of {parity['four']['block']}, d = {parity['four']['dimension']}",
-        "multi_index": f"polynomial, d = {config['multi_index']['dimension']}",
-    }
-    drawn = canvas(8.6, 3.7)
-    axes = drawn.subplots(1, 3)
-    for ax, (law, title) in zip(axes, panels.items(), strict=True):
-        own = pick(curves, law=law)
-        for reading, (words, colour) in READINGS.items():
-            shown = own[own["reading"] == reading]
-            if len(shown):
-                wide = shown.pivot_table(index="step", columns="replicate", values="value")
-                ax.plot(wide, color=COLOURS[colour], linewidth=0.6, alpha=0.4)
-                ax.plot(wide.mean(axis=1), color=COLOURS[colour], label=words)
-        for method, (words, colour, dash) in HEADS.items():
-            level = heads[(heads["law"] == law) & (heads["method"] == method)]["value"]
-            if len(level):
-                ax.axhline(level.mean(), color=colour, linestyle=dash, linewidth=1.2, label=words)
-        ax.axhline(best_of_panel(pick(heads, law=law)).mean(), color=COLOURS["ink"], linewidth=1.2,
-                   linestyle=(0, (1, 1)), label="best of the panel")  # fmt: skip
-        top = 1.1 if law == "multi_index" else 0.56
-        ax.set(title=title, xscale="log", xlabel="step", ylim=(-0.02, top),
-               ylabel="energy missed" if law == "multi_index" else "test error")  # fmt: skip
-    known: dict[str, Artist] = {}
-    for ax in axes:
-        handles, labels = ax.get_legend_handles_labels()
-        known |= dict(zip(labels, handles, strict=True))
-    drawn.legend(list(known.values()), list(known), loc="outside lower center", ncols=8)
-    return drawn
 
 
 @figure()
@@ -102,35 +40,24 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     drawn = canvas(8.6, 3.4)
     axes = drawn.subplots(1, 3)
     dimensions = sorted(scan["dimension"].unique())
-    looks = {
-        d: Look(f"d = {d}", COLOURS[shade]) for d, shade in zip(dimensions, SHADES, strict=False)
-    }
-    for ax, power, column, words in (
-        (axes[0], 2, "share", "energy in the relevant space"),
-        (axes[1], 1, "share", "energy in the relevant space"),
-        (axes[2], 2, "error", "energy missed by a head"),
-    ):
+    looks = {d: Look(f"d = {d}", COLOURS[shade])
+             for d, shade in zip(dimensions, SHADES, strict=False)}  # fmt: skip
+    words = {"share": "energy in the relevant space", "error": "energy missed by a head"}
+    for ax, power, column in zip(axes, (2, 1, 2), ("share", "share", "error"), strict=True):
         shown = scan.assign(ratio=scan["samples"] / scan["dimension"] ** power)
-        lines(ax, shown, "ratio", "dimension", looks=looks, value=column, errorbar=interval)
+        lines(ax, shown, "ratio", "dimension", looks=looks, value=column)
         ax.set(xscale="log", ylim=(0, 1), xlabel=r"$n / d^2$" if power == 2 else r"$n / d$",
-               ylabel=words)  # fmt: skip
-        if power == 2:
-            _ticks(ax, sorted(shown["ratio"].round(2).unique()))
-        else:
-            ax.minorticks_off()
+               ylabel=words[column])  # fmt: skip
+        if power == 2:  # the values that were tried
+            ax.set_xticks(sorted(shown["ratio"].round(2).unique()))
+            ax.get_xaxis().set_major_formatter("{x:g}")
+        ax.minorticks_off()
     ratios = scan["samples"] / scan["dimension"] ** 2
     grid = np.geomspace(ratios.min(), ratios.max(), 50)
     axes[0].plot(grid, 1 / (1 + np.pi / (2 * grid)), color=COLOURS["ink"], linestyle="--",
                  linewidth=1, label="closed form")  # fmt: skip
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return drawn
-
-
-def _ticks(ax: Axes, values: Sequence[float]) -> None:
-    """Ticks of a logarithmic axis at the values that were tried."""
-    ax.set_xticks(values)
-    ax.get_xaxis().set_major_formatter("{x:g}")
-    ax.minorticks_off()
 
 
 reach = partial(needs, frozen__replicates=5)
@@ -175,10 +102,9 @@ class Frozen(Claims):
         n, m = of["samples"]["train"], of["neurons"]
         return m, printed.polynomial_width(of["dimension"], m, n, 0.1)
 
-    @claim("ours, against Theorem 3.4 in the main text", "log10 of the largest training loss along "
-           "them; it is 0 at $a = 0$", low=0.3, kind=OBSERVATION, possible=(-np.inf, np.inf),
-           out_of_reach=reach(), id="theorem-3.4-one-over-t",
-           changed="The logarithm of the loss, after a tour.")  # fmt: skip
+    @claim("ours, against Theorem 3.4 in the main text", "log10 of the largest training loss along them; it is 0 at "
+           "$a = 0$", low=0.3, kind=OBSERVATION, possible=(-np.inf, np.inf), out_of_reach=reach(),
+           id="theorem-3.4-one-over-t", changed="The logarithm of the loss, after a tour.")  # fmt: skip
     def one_over_t(self):
         r"""Steps of $1 / t$, as the main text prints them, are no descent.
 
@@ -187,25 +113,23 @@ class Frozen(Claims):
         """
         return np.log10(pick(self.smooth, rule="1 / t").groupby("replicate")["train"].max())
 
-    @claim("Theorem B.56", "test error of the best of the panel, chosen on validation data, minus that of the "
-           f"network after a first step on the population, last step, $d = {{dimension}}$, {FITTING}",
-           low=0.4, high=1.0, kind=OBSERVATION, premises=("dimension_large",),
+    @claim("Theorem B.56", f"test error of the best of the panel, chosen on validation data, minus that of the "
+           f"network after a first step on the population, last step, $d = {{dimension}}$, {FITTING}", low=0.4,
+           high=1.0, kind=OBSERVATION, premises=("dimension_large",),
            artefact="gradient_features/measurements/frozen/curves.parquet",
            out_of_reach=reach(frozen__uniform_parity__four__dimension=51,
-                              frozen__uniform_parity__four__steps=2000),
-           changed="Upper end of 1 in place of 1/2, after test sets had scattered across it, .48 to "
-           ".502 with a second seed. The sentence names the closed form of the first step since "
-           "2026-11-25, which makes it an observation; the whole panel since.", paper_says=r"“there exists $t \in [T]$ such that "
-           r"$\Pr[\text{sign}(\mathbf{g}_{\Xi(t)})(\mathbf{x}) \neq \mathbf{y}] \leq "
-           r"\mathcal{L}_{\mathcal{D}_{\text{parity-uniform}}} "
-           r"\mathbf{g}_{(\mathbf{a}^{(t)}, \mathbf{W}^{(1)}, \mathbf{b})} \leq \epsilon$”")  # fmt: skip
+                              frozen__uniform_parity__four__steps=2000), changed="Upper end of 1 in place of 1/2, "
+           "after test sets had scattered across it, .48 to .502 with a second seed. The sentence names the closed "
+           "form of the first step since 2026-11-25, which makes it an observation; the whole panel since.",
+           paper_says=r"“there exists $t \in [T]$ such that $\Pr[\text{sign}(\mathbf{g}_{\Xi(t)})(\mathbf{x}) \neq "
+           r"\mathbf{y}] \leq \mathcal{L}_{\mathcal{D}_{\text{parity-uniform}}} \mathbf{g}_{(\mathbf{a}^{(t)}, "
+           r"\mathbf{W}^{(1)}, \mathbf{b})} \leq \epsilon$”")  # fmt: skip
     def uniform_parity_learned(self):
         r"""After a first step on the population, from infinitely many inputs, Algorithm 6 learns the parity
         of four; no method of the panel learns it from {inputs} inputs.
 
         From infinitely many inputs products of four would learn it too. The network's error is to
-        vanish; the rest of the panel errs by 1/2. A tenth is for the finite training and test sets. (An upper end of 1/2 was crossed by the scatter of
-        test sets alone in one of two runs, and is gone.)
+        vanish; the rest of the panel errs by 1/2. A tenth is for the finite training and test sets.
         """
         return self.panel("four") - self.last("four", FITTING)
 
@@ -221,33 +145,28 @@ class Frozen(Claims):
         """
         return self.last("four", PRINTED, "loss") - self.last("four", FITTING, "loss")
 
-    @claim("Theorem B.69", "share of the labels' energy that is missed: the best of the panel, "
-           "chosen on validation data, minus the network, last step, same inputs",
-           low=0.2, high=1.0, possible=(-np.inf, 1), premises=("polynomial_inputs", "polynomial_width"),
+    @claim("Theorem B.69", "share of the labels' energy that is missed: the best of the panel, chosen on validation "
+           "data, minus the network, last step, same inputs", low=0.2, high=1.0, possible=(-np.inf, 1),
+           premises=("polynomial_inputs", "polynomial_width"),
            artefact="gradient_features/measurements/frozen/curves.parquet",
            out_of_reach=reach(frozen__multi_index__samples__train=2000,
-                              frozen__multi_index__neurons=200),
-           changed="200 neurons and fresh streams, after .16 ± .06 and .11 ± .16 with 50 and two "
-           "seeds, and .24 in a pilot with 200; band kept. The whole panel since.",
-           paper_says=r"“with high probability that there exists $t \in [T]$ such that "
-           r"$\mathcal{L}_{\mathcal{D}_X} g_{(a^{(t)}, \mathbf{w}^{(1)}, b)} \leq \epsilon$”",
-           failure="not reproduced")  # fmt: skip
+                              frozen__multi_index__neurons=200), changed="200 neurons and fresh streams, after .16 ± "
+           ".06 and .11 ± .16 with 50 and two seeds, and .24 in a pilot with 200; band kept. The whole panel since.",
+           paper_says=r"“with high probability that there exists $t \in [T]$ such that $\mathcal{L}_{\mathcal{D}_X} "
+           r"g_{(a^{(t)}, \mathbf{w}^{(1)}, b)} \leq \epsilon$”", failure="not reproduced")  # fmt: skip
     def multi_index_learned(self):
         r"""From inputs of order $d^2$, Algorithm 7 learns more of a polynomial of degree 4 of two
         projections than any method of the panel.
 
-        The quartic part is most of the energy; a fifth of the whole is the least that tells that it
-        found directions. With 50 neurons two runs were undecided, .16 +- .06 and .11 +- .16, and
-        the theorem asks for far more: 200, from a pilot on other streams (.24, three replicates).
+        The quartic part is most of the energy; a fifth of the whole is the least that tells that it found directions.
         """
         return self.panel("multi_index") - self.last("multi_index", "as printed")
 
-    @claim("Theorem B.69", "exponent of $d$ in the inputs for a unit of signal over noise energy, 1 over "
-           "the slope of share / (1 - share) over $n$", low=1.9, high=2.1, possible=(-np.inf, np.inf),
+    @claim("Theorem B.69", "exponent of $d$ in the inputs for a unit of signal over noise energy, 1 over the slope "
+           "of share / (1 - share) over $n$", low=1.9, high=2.1, possible=(-np.inf, np.inf),
            out_of_reach=reach(frozen__scan__replicates=5, frozen__scan__dimensions=200,
-                              frozen__scan__neurons=200),
-           changed="Ten replicates in place of five and fresh streams, after two seeds were "
-           "undecided; band kept.",
+                              frozen__scan__neurons=200), changed="Ten replicates in place of five and fresh "
+           "streams, after two seeds were undecided; band kept.",
            paper_says=r"“Assume $n \geq \Omega(d^2 r \kappa^2 (C_l \log(nmd))^{\tau+1} + m)$”")  # fmt: skip
     def multi_index_samples(self):
         r"""The first step needs inputs of order $d^2$: at equal $n / d^2$ its share in the relevant space

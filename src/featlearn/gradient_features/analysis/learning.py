@@ -6,69 +6,18 @@ Bands rest on the theory; sizes and lengths come from pilots on other random str
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import history
 from featlearn.core.stats import per_replicate
-from featlearn.gradient_features.analysis import LAWS, ParityClaims, best_of_panel
+from featlearn.gradient_features.analysis import ParityClaims, best_of_panel
 from featlearn.gradient_features.config import majority_plateau
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Steps between which the plateau of the parity is looked at.
 EARLY = (10, 100)
 #: Steps over which two sets of neurons are compared.
 FIRST = 20
-HEADS = {"linear": ("linear", "--"), "own start": ("own start", ":")}
-PARTS = {"all": ("all inputs", "blue"), "structured": ("structured", "green"),
-         "uniform": ("uniform", "orange")}  # fmt: skip
-
-
-@figure()
-def learning_curves(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Figure:
-    r"""What do the steps after the first learn, on four laws?
-
-    *What to see:* on the parity the network {{ said("gradient_features/parity-plateau",
-    holds="first stays at the level of the simplest rule (grey)", fails="does not first stay at the level of the simplest rule (grey)") }},
-    by its distance from it, and {{ said("gradient_features/parity-learned", holds="ends far above it",
-    fails="does not end far above it") }}, by that distance; it
-    {{ said("gradient_features/parity-beats-panel", holds="leads the panel of baselines",
-    fails="does not lead the panel of baselines") }}, by the accuracies. Same inputs for all; 95 % intervals.
-    """
-    laws = [name for name in LAWS if (curves["law"] == name).any()]
-    drawn = canvas(min(PAGE, 2.5 * len(laws)), 3.3)
-    # a decade of steps is about as wide in every panel
-    last = curves.groupby("law")["step"].max()
-    axes = drawn.subplots(1, len(laws), sharey=True, squeeze=False,
-                          width_ratios=[0.5 + np.log10(last[name]) for name in laws])[0]  # fmt: skip
-    for ax, name in zip(axes, laws, strict=True):
-        own = pick(curves, law=name, arm="network")
-        for part, (words, colour) in PARTS.items():
-            if len(shown := own[own["part"] == part]):
-                history(ax, shown, words, COLOURS[colour])
-        fixed = {words: (pick(heads, law=name, method=method)["value"].mean(), dash)
-                 for method, (words, dash) in HEADS.items()}  # fmt: skip
-        fixed["best of the panel"] = best_of_panel(pick(heads, law=name)).mean(), "-."
-        for words, (level, dash) in fixed.items():
-            ax.axhline(level, color=COLOURS["ink"], linestyle=dash, linewidth=1, label=words)
-        if name == "parity":
-            parity = config["laws"]["parity"]
-            level = majority_plateau(parity["block"], parity["structured"])
-            ax.axhline(level, color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0,
-                       label="simplest rule")  # fmt: skip
-        ax.set(title=LAWS[name], xscale="log", xlabel="step", ylabel="test accuracy",
-               ylim=(0.45, 1.02))  # fmt: skip
-    drawn.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=7)
-    return drawn
 
 
 reach = partial(needs, learning__replicates=5, learning__neurons=100)
@@ -112,16 +61,13 @@ class Learning(ParityClaims):
         curve = pick(self.curves, law="parity", arm="network", part="all")
         return per_replicate(curve, step=curve["step"].max())
 
-    @claim("Theorem 3.22", "test accuracy after the last step minus the plateau, {level}", low=0.15,
-           high=0.5, kind=THEOREM,
-           premises=("block_large", "dimension_large", "background_rare", "structure_likely"),
-           out_of_reach=reach(learning__laws__parity__steps=6000),
-           changed="All steps draw from one training set, and the comparison with fixed features is a claim "
-           "of its own, against the whole panel from equal inputs; band kept.",
-           paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
+    @claim("Theorem 3.22", "test accuracy after the last step minus the plateau, {level}", low=0.15, high=0.5,
+           kind=THEOREM, premises=("block_large", "dimension_large", "background_rare", "structure_likely"),
+           out_of_reach=reach(learning__laws__parity__steps=6000), changed="All steps draw from one training set, "
+           "and the comparison with fixed features is a claim of its own, against the whole panel from equal inputs; "
+           "band kept.", paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
     def parity_learned(self):
-        """The later steps of Algorithm 1 learn the parity, from {inputs} inputs; the majority rule does
-        not.
+        """The later steps of Algorithm 1 learn the parity, from {inputs} inputs; the majority rule does not.
 
         From the plateau to 1 it is .1875; four fifths of that.
         """
@@ -138,16 +84,14 @@ class Learning(ParityClaims):
         """
         return self.last() - best_of_panel(pick(self.heads, law="parity"))
 
-    @claim("ours", f"mean test accuracy until step {FIRST}, in cones minus by chance, paired, {{law}}",
-           low=0.02, high=0.5, out_of_reach=reach(learning__lottery__replicates=20),
-           changed="Twenty tickets and twenty replicates, after desk had .13 [-.08, .34] over chance "
-           "with all neurons in cones and five; band kept. All steps draw from the training set since, "
-           "and none draws fresh inputs.")  # fmt: skip
+    @claim("ours", f"mean test accuracy until step {FIRST}, in cones minus by chance, paired, {{law}}", low=0.02,
+           high=0.5, out_of_reach=reach(learning__lottery__replicates=20), changed="Twenty tickets and twenty "
+           "replicates, after desk had .13 [-.08, .34] over chance with all neurons in cones and five; band kept. "
+           "All steps draw from the training set since, and none draws fresh inputs.")  # fmt: skip
     def lottery_beats_chance(self):
         """Neurons that the first step put into cones learn faster than as many drawn by chance.
 
-        Two in a hundred, paired; of neurons by chance some lie in cones too. With all that lie in
-        cones and five replicates desk gave .13, undecided.
+        Two in a hundred, paired; of neurons by chance some lie in cones too.
         """
         early = pick(self.curves[self.curves["step"] <= FIRST], law=self.words["law"], part="all")
         means = early.groupby(["arm", "replicate"])["value"].mean()

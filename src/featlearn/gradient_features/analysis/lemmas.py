@@ -1,4 +1,4 @@
-"""Nice neurons, the network that is built of them, activation, tails; and all printed bounds.
+"""The network of nice neurons, the tails of the background, and all printed bounds.
 
 Bands rest on Lemmas 3.13, 3.14 and B.49 alone.
 """
@@ -7,164 +7,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import EngFormatter
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import number
 from featlearn.gradient_features import printed as bound
 from featlearn.gradient_features.analysis import LAWS, slopes
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 #: A requirement above this is out of reach of every machine.
 REACH = 1e9
-
-
-@figure()
-def existence(nice: pd.DataFrame, existence: pd.DataFrame) -> Figure:
-    r"""Are there enough nice neurons, and does a network of them come to $g^*$?
-
-    *What to see:* left, networks that lack nice neurons of a cluster stay below Chernoff's bound, as they must
-    (Lemma 3.13). Right, {{ said("gradient_features/lemma-3.14", holds="the network that Lemma 3.14 builds comes to $g^*$ at least as fast as printed",
-    fails="the network that Lemma 3.14 builds does not come to $g^*$ as fast as printed") }}, by the slope; a printed bound above 1 says nothing.
-    95 % intervals.
-    """
-    drawn = canvas(8.6, 3.3)
-    left, *others = drawn.subplots(1, 3)
-    hits = nice.groupby("neurons")["hits"].transform("mean")
-    long = nice.assign(hits=hits, bound=nice["bound"].clip(upper=1)).melt(["hits", "replicate"], ["value", "bound"], "quantity",
-                                       value_name="share")  # fmt: skip
-    lines(left, long, "hits", "quantity", value="share", errorbar=share_interval, looks={
-        "value": Look("measured", COLOURS["blue"]),
-        "bound": Look("Chernoff", COLOURS["ink"], "s", (4, 2)),
-    })  # fmt: skip
-    left.set(ylim=(-0.02, 1.05), xlabel="m p", ylabel="share of networks that lack some")
-    left.set_title("Lemma 3.13")
-    left.legend()
-    for ax, law in zip(others, ("xor", "mixture"), strict=True):
-        drop = existence[existence["law"] == law].melt(
-            ["neurons", "replicate"], ["bound", "value", "loss"], "quantity", value_name="size"
-        )
-        # a loss of zero lies at the lower edge
-        lines(ax, drop.assign(size=drop["size"].clip(lower=1e-5)), "neurons", "quantity",
-              value="size", looks={
-            "bound": Look("printed bound", COLOURS["ink"], "s", (4, 2)),
-            "value": Look("distance from g*", COLOURS["green"], "^"),
-            "loss": Look("hinge loss", COLOURS["blue"]),
-        })  # fmt: skip
-        ax.axhline(1, color=COLOURS["grey"], linewidth=0.8)
-        ax.set(xscale="log", yscale="log", ylim=(0.8e-5, 300), xlabel="neurons m", ylabel="")
-        ax.set_xticks(sorted(drop["neurons"].unique()))
-        ax.get_xaxis().set_major_formatter(EngFormatter(sep=""))
-        ax.minorticks_off()
-        ax.set_title(f"Lemma 3.14, {LAWS[law]}")
-    others[1].legend(loc="lower left")
-    return drawn
-
-
-@figure()
-def activation(activation: pd.DataFrame, tails: pd.DataFrame) -> Figure:
-    r"""When are sure neurons active, and how far does the background of a parity reach?
-
-    *What to see:* left, sure neurons are active on their own component from
-    {{ value("printed", "measured", statement="Lemma B.39") | percent }} on (XOR), and uniform inputs activate those of a parity at
-    every threshold. Right, of the background {{ said("gradient_features/tails-as-printed", holds="tails are Gaussian",
-    fails="tails are heavier than Gaussian ones") }}, by the power of the deviation. Exact.
-    """
-    looks = {
-        "own": Look("own component", COLOURS["green"]),
-        "others": Look("another", COLOURS["red"], "v"),
-        "uniform": Look("uniform inputs", COLOURS["orange"], "s"),
-    }
-    drawn = canvas(8.6, 3.5)
-    axes = drawn.subplots(1, 3)
-    for ax, (law, title) in zip(axes, {"xor": "XOR", "parity": "parity, one block"}.items(),
-                                strict=False):  # fmt: skip
-        lines(ax, pick(activation, law=law), "ratio", "component", looks=looks,
-              errorbar=None)  # fmt: skip
-        ax.set(title=title, ylim=(-0.02, 1.02), xlabel="threshold, std",
-               ylabel="activation of sure neurons")  # fmt: skip
-    axes[1].set_ylabel("")
-    far = axes[2]
-    for place, (dimension, own) in enumerate(tails.groupby("dimension")):
-        shade = ("sky", "blue", "green", "purple", "orange", "red")[place % 6]
-        far.plot(own["deviation"], own["value"] / np.log(10), color=COLOURS[shade], marker="o",
-                 markersize=3, label=f"d = {dimension}")  # fmt: skip
-    gaussian = tails.drop_duplicates("deviation")
-    far.plot(gaussian["deviation"], gaussian["gaussian"] / np.log(10), color=COLOURS["ink"],
-             linestyle="--", label="Gaussian")  # fmt: skip
-    far.set(title="background", xlabel="deviations", ylabel=r"$\log_{10}$ of the tail",
-            ylim=(-40, 1))  # fmt: skip
-    far.legend(loc="upper right")
-    drawn.legend(*axes[1].get_legend_handles_labels(), loc="outside lower left", ncols=3)
-    return drawn
+#: Statement, of what, printed bound, trivial value, what was measured or used.
+Row = tuple[str, str, float, float, float]
 
 
 @table()
 def printed(
-    nice: pd.DataFrame,
-    existence: pd.DataFrame,
-    activation: pd.DataFrame,
-    smooth: pd.DataFrame,
-    accuracies: pd.DataFrame,
-    drift: pd.DataFrame,
-    alternative: pd.DataFrame,
-    fixed: pd.DataFrame,
+    nice: pd.DataFrame, existence: pd.DataFrame, activation: pd.DataFrame, smooth: pd.DataFrame,
+    accuracies: pd.DataFrame, drift: pd.DataFrame, alternative: pd.DataFrame, fixed: pd.DataFrame,
     config: Config,
-) -> Table:
+) -> Table:  # fmt: skip
     """Which printed bounds say anything at the sizes of this run?
 
     *What to see:* the last column. Where it says "something" or "what is not so", a claim judges the bound, Theorem B.65
     ({{ verdict("gradient_features/theorem-b65") }}) and Lemma B.9 ({{ verdict("gradient_features/drift-as-printed") }}), or its
     proof rules out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
     """
-    rows = [
-        *_bounds(nice, existence, activation, smooth, accuracies, config),
-        *_appendix(drift, alternative, fixed, config),
-        *_requirements(config),
-    ]
-    columns = ["statement", "of", "printed", "trivial", "measured"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["says"] = [
-        _requires(row) if str(row.of).startswith("needed") else _tells(row)
-        for row in frame.itertuples()
-    ]
+    rows = [*_bounds(nice, existence, activation, smooth, accuracies, config),
+            *_appendix(drift, alternative, fixed, config), *_requirements(config)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["statement", "of", "printed", "trivial", "measured"])
+    frame["says"] = [_says(row) for row in frame.itertuples()]
     shown = frame.copy()
     for column in ("printed", "trivial", "measured"):
         shown[column] = ["-" if pd.isna(v) else _short(v) for v in frame[column]]
     return Table(
-        frame,
-        shown.rename(columns={"measured": "measured, or used"}),
+        frame, shown.rename(columns={"measured": "measured, or used"}),
         "Constants of O(.) and Omega(.) as 1, C_b = 1, tau = 8, epsilon = 0.1. A bound says nothing "
         "beyond the trivial value (the loss of no network, chance, no activation); a requirement is "
         f"out of reach above {REACH:.0e}. Means over the replicates, at the largest sizes.",
-    )
+    )  # fmt: skip
 
 
-def _requires(row: Any) -> str:
-    if row.printed > REACH:
-        return "out of reach"
-    return "met" if row.measured >= row.printed else "not met"
-
-
-def _tells(row: Any) -> str:
-    margin = row.printed - row.trivial
-    # within five in a hundred of what is trivial is nothing
-    least = row.of.startswith("at least")
-    if (row.measured < row.printed) if least else (row.measured > row.printed):
+def _says(row: Any) -> str:
+    if row.of.startswith("needed"):
+        met = "met" if row.measured >= row.printed else "not met"
+        return "out of reach" if row.printed > REACH else met
+    sign = 1 if row.of.startswith("at least") else -1
+    if sign * row.measured < sign * row.printed:
         return "what is not so"
-    enough = margin > 0.05 if least else margin < -0.05
-    return "something" if enough else "nothing"
+    # within five in a hundred of what is trivial is nothing
+    return "something" if sign * (row.printed - row.trivial) > 0.05 else "nothing"
 
 
 def _short(value: float) -> str:
@@ -172,7 +69,7 @@ def _short(value: float) -> str:
 
 
 def _at_most(frame: pd.DataFrame, column: str) -> pd.Series:
-    return frame[frame[column] == frame[column].max()].mean(numeric_only=True)
+    return _largest(frame, column).mean(numeric_only=True)
 
 
 def _largest(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -180,13 +77,9 @@ def _largest(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _bounds(
-    nice: pd.DataFrame,
-    existence: pd.DataFrame,
-    activation: pd.DataFrame,
-    smooth: pd.DataFrame,
-    accuracies: pd.DataFrame,
-    config: Config,
-) -> Iterator[tuple[str, str, float, float, float]]:
+    nice: pd.DataFrame, existence: pd.DataFrame, activation: pd.DataFrame, smooth: pd.DataFrame,
+    accuracies: pd.DataFrame, config: Config,
+) -> Iterator[Row]:  # fmt: skip
     last = _at_most(_largest(pick(smooth, rule="1 / L"), "samples"), "step")
     yield "Theorem 3.4, steps", "training loss", last["bound"], 1, last["train"]
     gap = last["test"] - last["train"]
@@ -211,7 +104,7 @@ def _bounds(
 
 def _appendix(
     drift: pd.DataFrame, alternative: pd.DataFrame, fixed: pd.DataFrame, config: Config
-) -> Iterator[tuple[str, str, float, float, float]]:
+) -> Iterator[Row]:
     last = _at_most(drift, "steps")
     # over its own bound, the trivial one being that of the recursion
     yield ("Lemma B.9", f"drift over what the recursion allows, T = {last['steps']:.0f}",
@@ -228,27 +121,29 @@ def _appendix(
                least["bound"].mean(), 0, least["value"].mean())  # fmt: skip
 
 
-def _requirements(config: Config) -> Iterator[tuple[str, str, float, float, float]]:
+def _requirements(config: Config) -> Iterator[Row]:
     laws, width = config["cones"]["laws"], config["cones"]["neurons"]
-    none = float("nan")
     mixture, blocks = laws["mixture"], laws["parity_blocks"]
-    yield ("Lemma B.30", "needed neurons for a sure one, mixture",
-           bound.mixture_width(mixture["dimension"], mixture["norm"], mixture["noise"]),
-           none, width)  # fmt: skip
-    yield ("Lemma B.47", "needed neurons for a sure one, parity",
-           bound.parity_width(blocks["dimension"], blocks["blocks"]), none, width)  # fmt: skip
     four = config["frozen"]["uniform_parity"]["four"]
-    sizes = (four["dimension"], four["block"], four["neurons"], 0.1)
-    yield ("Theorem B.56", "needed inputs, parity of four",
-           bound.uniform_parity_inputs(*sizes), none, four["samples"]["train"])  # fmt: skip
-    yield ("Theorem B.56", "needed steps, parity of four",
-           bound.uniform_parity_steps(*sizes), none, four["steps"])  # fmt: skip
+    parity = (four["dimension"], four["block"], four["neurons"], 0.1)
     own = config["frozen"]["multi_index"]
-    dimension, neurons, samples = own["dimension"], own["neurons"], own["samples"]["train"]
-    yield ("Theorem B.69", "needed inputs, polynomial",
-           bound.polynomial_inputs(dimension, neurons, samples), none, samples)  # fmt: skip
-    yield ("Theorem B.69", "needed neurons, polynomial",
-           bound.polynomial_width(dimension, neurons, samples, 0.1), none, neurons)  # fmt: skip
+    neurons, samples = own["neurons"], own["samples"]["train"]
+    polynomial = (own["dimension"], neurons, samples)
+    needed = {
+        ("Lemma B.30", "neurons for a sure one, mixture"):
+            (bound.mixture_width(mixture["dimension"], mixture["norm"], mixture["noise"]), width),
+        ("Lemma B.47", "neurons for a sure one, parity"):
+            (bound.parity_width(blocks["dimension"], blocks["blocks"]), width),
+        ("Theorem B.56", "inputs, parity of four"):
+            (bound.uniform_parity_inputs(*parity), four["samples"]["train"]),
+        ("Theorem B.56", "steps, parity of four"):
+            (bound.uniform_parity_steps(*parity), four["steps"]),
+        ("Theorem B.69", "inputs, polynomial"): (bound.polynomial_inputs(*polynomial), samples),
+        ("Theorem B.69", "neurons, polynomial"):
+            (bound.polynomial_width(*polynomial, 0.1), neurons),
+    }  # fmt: skip
+    for (statement, what), (least, used) in needed.items():
+        yield statement, f"needed {what}", least, float("nan"), used
 
 
 class Lemmas(Claims):
@@ -257,12 +152,11 @@ class Lemmas(Claims):
     paper, kind = "gradient_features", THEOREM
 
     @claim("Lemmas 3.14, B.6", r"slope of $\log E|g - g^*|$ over $\log mp$, of the law of which it is flatter",
-           low=-2.0, high=-0.25,
-           out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000,
-                              lemmas__existence__mixture__neurons=1_000_000),
-           id="lemma-3.14", artefact="gradient_features/measurements/lemmas/existence.parquet",
-           paper_says=r"“$\leq \text{OPT}_{\mathbf{d}, r, B_F, S_{p, \gamma}, B_G} + \sqrt{2} r B_{a1} "
-           r"B_{x1} \left(\sqrt{\gamma} + \sqrt{\frac{2B_b}{\sqrt{\text{mp}} B_G}} \right)$”")  # fmt: skip
+           low=-2.0, high=-0.25, out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000,
+                              lemmas__existence__mixture__neurons=1_000_000), id="lemma-3.14",
+           artefact="gradient_features/measurements/lemmas/existence.parquet", paper_says=r"“$\leq "
+           r"\text{OPT}_{\mathbf{d}, r, B_F, S_{p, \gamma}, B_G} + \sqrt{2} r B_{a1} B_{x1} \left(\sqrt{\gamma} + "
+           r"\sqrt{\frac{2B_b}{\sqrt{\text{mp}} B_G}} \right)$”")  # fmt: skip
     def lemma_3_14(self):
         r"""The network that is built of nice neurons comes to its comparator $g^*$ at least as fast as
         $(mp)^{-1/4}$, on the XOR and on a mixture.
@@ -289,13 +183,11 @@ class Lemmas(Claims):
            r"\left(\left| \langle \mathbf{w}_i^{(0)}, M_{\mathbf{l}} \rangle \right| "
            r"\sqrt{p_o} \right)$”", failure="rate or constant")  # fmt: skip
     def tails_as_printed(self):
-        r"""The background sum of a parity is sub-Gaussian with its variance as the constant, in every
-        dimension.
+        r"""The background sum of a parity is sub-Gaussian with its variance as the constant, in every dimension.
 
-        (B.428) takes $\sqrt{p_o}$ for the sub-Gaussian norm of a coordinate, which is
-        $1 / \sqrt{\log(1 + 1 / (2 p_o))}$. At fixed $2 p_o d$ the sum is compound Poisson, with an
-        exponent that falls to 1, so that we expect it to fail; where the proof uses it, at $t$ below
-        $rk$, it serves.
+        (B.428) takes $\sqrt{p_o}$ for the sub-Gaussian norm of a coordinate, which is $1 / \sqrt{\log(1 + 1 / (2
+        p_o))}$. At fixed $2 p_o d$ the sum is compound Poisson, with an exponent that falls to 1, so that we expect
+        it to fail; where the proof uses it, at $t$ below $rk$, it serves.
         """
         far = _largest(self.tails, "dimension")
         far = far[far["deviation"] >= far["deviation"].max() / 2]

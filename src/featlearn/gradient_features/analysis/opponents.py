@@ -6,10 +6,10 @@ Sizes and bands come from a pilot of one replicate on other random streams.
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
@@ -19,9 +19,6 @@ from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.gradient_features.analysis import best_of_panel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Drawn; of the panel the best on validation data is drawn as well, whichever it is.
 LOOKS = {
@@ -41,12 +38,11 @@ LOOKS = {
 def xor_opponents(accuracies: pd.DataFrame, config: Config) -> Figure:
     r"""Does the network learn the XOR of four Gaussians better than fixed features do?
 
-    *What to see:* at the judged noise and dimension (shaded) the network
-    {{ said("gradient_features/xor-beats-best-opponent", holds="leads the best of the panel",
-    fails="does not lead the best of the panel") }}, by the difference of test accuracies. It
-    {{ said("gradient_features/xor-beats-own-start", holds="leads its start and tangent kernel",
-    fails="does not lead its start and tangent kernel") }}, by that difference. Same inputs for all; 95 % intervals; a panel a noise
-    $\sigma_B$.
+    *What to see:* at the judged noise and dimension (shaded) the network {{
+    said("gradient_features/xor-beats-best-opponent", holds="leads the best of the panel", fails="does not lead the
+    best of the panel") }}, by the difference of test accuracies. It {{ said("gradient_features/xor-beats-own-start",
+    holds="leads its start and tangent kernel", fails="does not lead its start and tangent kernel") }}, by that
+    difference. Same inputs for all; 95 % intervals; a panel a noise $\sigma_B$.
     """
     best = accuracies[accuracies["best"]].assign(method="best of the panel")
     shown = pd.concat([accuracies[accuracies["method"].isin(LOOKS)], best])
@@ -117,12 +113,11 @@ class Baselines(Claims):
         return {f"lead over {name}": network - per_replicate(self.here(), method=name)
                 for name in others if name != "network"}  # fmt: skip
 
-    @claim("Theorem B.42", "test accuracy minus the better of own start and tangent kernel, "
-           r"$\sigma_B = {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.1, high=0.5,
-           kind=THEOREM, baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"),
+    @claim("Theorem B.42", r"test accuracy minus the better of own start and tangent kernel, $\sigma_B = {noise}$, "
+           r"$d = {dimension}$, same {inputs} inputs", low=0.1, high=0.5, kind=THEOREM, baselines="leads",
+           premises=("noise_within", "neurons_enough", "inputs_enough"),
            changed="The sentence names noise and dimension since a run had been seen.",
-           paper_says="“Our framework can show the advantage of network learning over kernel "
-           "methods”")  # fmt: skip
+           paper_says="“Our framework can show the advantage of network learning over kernel methods”")  # fmt: skip
     def xor_beats_own_start(self):
         r"""A trained network learns the XOR with noise {noise} in {dimension} dimensions; its start
         under a new head and its tangent kernel do not suffice.
@@ -134,15 +129,13 @@ class Baselines(Claims):
         ]
         return per_replicate(self.here(), method="network") - np.max(fixed, axis=0)
 
-    @claim("Theorem B.42", "test accuracy minus that of the best of the panel, chosen on validation "
-           r"data, $\sigma_B = {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.03, high=0.5,
-           kind=THEOREM, baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"),
-           paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to "
-           "achieve nontrivial errors”",
-           changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and -.01 "
-           "to .10 with two seeds; band kept. The sentence names noise and dimension. Against the whole "
-           "panel and not the RBF kernel alone since the quadratic kernel was known to lead by .02; "
-           "band kept.")  # fmt: skip
+    @claim("Theorem B.42", r"test accuracy minus that of the best of the panel, chosen on validation data, $\sigma_B "
+           r"= {noise}$, $d = {dimension}$, same {inputs} inputs", low=0.03, high=0.5, kind=THEOREM,
+           baselines="leads", premises=("noise_within", "neurons_enough", "inputs_enough"), paper_says=r"“fixed "
+           r"feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to achieve nontrivial errors”",
+           changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and -.01 to .10 with two "
+           "seeds; band kept. The sentence names noise and dimension. Against the whole panel and not the RBF kernel "
+           "alone since the quadratic kernel was known to lead by .02; band kept.")  # fmt: skip
     def xor_beats_best_opponent(self):
         r"""On the XOR with noise {noise} in {dimension} dimensions, a trained network beats every
         method of the panel of baselines.
@@ -153,11 +146,10 @@ class Baselines(Claims):
         """
         return per_replicate(self.here(), method="network") - best_of_panel(self.here())
 
-    @claim("Section 3.4.1, on Theorem B.42", "test accuracy of the best of the panel at the largest "
-           r"dimension minus that at the smallest, $\sigma_B = {noise}$, {inputs} inputs each",
-           high=0.0, kind=OBSERVATION, premises=("noise_within",),
-           paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and $\Omega(d^2)$ samples to "
-           "achieve nontrivial errors”")  # fmt: skip
+    @claim("Section 3.4.1, on Theorem B.42", r"test accuracy of the best of the panel at the largest dimension minus "
+           r"that at the smallest, $\sigma_B = {noise}$, {inputs} inputs each", high=0.0, kind=OBSERVATION,
+           premises=("noise_within",), paper_says=r"“fixed feature methods need $\Omega(d^2)$ features and "
+           r"$\Omega(d^2)$ samples to achieve nontrivial errors”")  # fmt: skip
     def xor_fixed_features_need_samples(self):
         r"""With a fixed number of inputs, fixed features learn less of the XOR as the dimension grows.
 
@@ -165,9 +157,7 @@ class Baselines(Claims):
         fail: at fixed noise the centres move apart as $\sqrt{d}$. Refinetti et al. keep their distance.
         """
         noise, dimension = self.config["opponents"]["judged"]["noise"], self.accuracies["dimension"]
-        least, most = (
-            best_of_panel(pick(self.accuracies, noise=noise, dimension=at))
-            for at in (dimension.min(), dimension.max())
-        )
+        least, most = (best_of_panel(pick(self.accuracies, noise=noise, dimension=at))
+                       for at in (dimension.min(), dimension.max()))  # fmt: skip
         count = min(len(least), len(most))  # where the other claims compare there are more
         return most[:count] - least[:count]

@@ -71,18 +71,10 @@ def rows(
 
 
 def scored(
-    model: str,
-    start: Network,
-    data: Mapping[str, Sample],
-    streams: Streams,
-    scores: Mapping[str, Mapping[str, Tensor]] | None = None,
-    /,
-    *,
-    degrees: Sequence[int] = (),
-    score: baselines.Scorer = baselines.accuracy,
-    best: Callable[..., Any] = max,
-    **keys: Any,
-) -> Iterator[dict[str, Any]]:
+    model: str, start: Network, data: Mapping[str, Sample], streams: Streams,
+    scores: Mapping[str, Mapping[str, Tensor]] | None = None, /, *, degrees: Sequence[int] = (),
+    score: baselines.Scorer = baselines.accuracy, best: Callable[..., Any] = max, **keys: Any,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """A row a method and replicate: the panel of baselines, and ``scores`` (R,) by part.
 
     ``model``: a key of :data:`LEFT_OUT`, and the name of its stream. ``degrees``: of the products of
@@ -93,10 +85,8 @@ def scored(
     ):
         parts = [Data(inputs.x[place], inputs.y[place]) for inputs in data.values()]
         w, a, b = (part[place] for part in start)
-        trained = {
-            method: Score(*(of[part][place].item() for part in data))
-            for method, of in (scores or {}).items()
-        }
+        trained = {method: Score(*(of[part][place].item() for part in data))
+                   for method, of in (scores or {}).items()}  # fmt: skip
         members, chosen = baselines.panel(
             baselines.kernels(parts[0].x, random)
             | {"own start": [baselines.relu_features(w, b)]}

@@ -35,11 +35,9 @@ def measure(job: Job) -> Results:
     """Measure the drift of weights, cones in the infinity norm, and features that stay fixed."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "appendix", range(config["replicates"]))
-    return {
-        "drift": pd.DataFrame(drift(config["drift"], streams)),
-        "alternative": pd.DataFrame(alternative(config["alternative"], streams)),
-        "fixed": pd.DataFrame(fixed(config["fixed"], streams)),
-    }
+    return {"drift": pd.DataFrame(drift(config["drift"], streams)),
+            "alternative": pd.DataFrame(alternative(config["alternative"], streams)),
+            "fixed": pd.DataFrame(fixed(config["fixed"], streams))}  # fmt: skip
 
 
 def drift(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
@@ -57,12 +55,9 @@ def drift(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
         of = printed.Drift(
             size[:, None], first.a.abs(), first.w.norm(dim=-1), first.b.abs(), rate / steps
         )
-        columns = {
-            "value": moved.amax(1),
-            "loss": loss.mean(last, inputs),
-            "printed": (moved / of.as_printed(steps)).amax(1),
-            "corrected": (moved / of.corrected(steps)).amax(1),
-        }
+        columns = {"value": moved.amax(1), "loss": loss.mean(last, inputs),
+                   "printed": (moved / of.as_printed(steps)).amax(1),
+                   "corrected": (moved / of.corrected(steps)).amax(1)}  # fmt: skip
         yield from rows(streams, {"steps": steps}, columns)
 
 
@@ -105,10 +100,8 @@ def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
     width = settings["features"]
     for block in settings["blocks"]:
         law = Parity(16 * block, block, 1, 0.25, 0.5)
-        sets = {
-            part: law.sample(settings["samples"][part], streams(f"fixed-{block}-{part}"))
-            for part in ("train", "test")
-        }
+        sets = {part: law.sample(settings["samples"][part], streams(f"fixed-{block}-{part}"))
+                for part in ("train", "test")}  # fmt: skip
         for place, random in enumerate(streams(f"fixed-{block}-start")):
             w = torch.randn(width, law.dimension, generator=random, dtype=torch.float64)
             a = torch.randn(width, generator=random, dtype=torch.float64)
@@ -126,12 +119,9 @@ def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
                     result = least_hinge(seen["train"], y, norm, settings["steps"])
                     margin = sets["test"].y[place] * (seen["test"] @ result.w)
                     yield {
-                        "arm": arm,
-                        "block": block,
-                        "norm": norm,
-                        "replicate": streams.replicates[place],
-                        "train": result.loss,
+                        "arm": arm, "block": block, "norm": norm,
+                        "replicate": streams.replicates[place], "train": result.loss,
                         "certified": result.certified,
                         "value": (1 - margin).clamp_min(0).mean().item(),
                         "bound": printed.fixed_features_loss(block, width, norm),
-                    }
+                    }  # fmt: skip

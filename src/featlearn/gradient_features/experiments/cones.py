@@ -106,15 +106,13 @@ def sure(
             off, size = cone_of_sure(law, ratio, chosen)
             partner = alignment(law, law.reduced().gradient(-chosen, -threshold))
             yield {
-                "law": name,
-                "ratio": ratio,
-                "replicate": replicate,
+                "law": name, "ratio": ratio, "replicate": replicate,
                 "hit": (hit & large).double().mean().item(),
                 "probability": sure_event(law, ratio).probability,
                 "sure_hit": (off < gamma).double().mean().item(),
                 "partner_hit": (partner > 1 - gamma).double().mean().item(),
                 "sure_size": (size / law.size).median().item(),
-            }
+            }  # fmt: skip
 
 
 def dimensions(
@@ -131,11 +129,8 @@ def dimensions(
                 law, ratio, sure_weights(law, ratio, settings["draws"], stream)
             )
             yield {
-                "dimension": dimension,
-                "replicate": replicate,
-                "gamma": gamma,
-                "in_cone": (off < gamma).double().mean().item(),
-                "off": off.median().item(),
+                "dimension": dimension, "replicate": replicate, "gamma": gamma,
+                "in_cone": (off < gamma).double().mean().item(), "off": off.median().item(),
                 "size": (size / law.size).median().item(),
                 "probability": sure_event(law, ratio).probability,
-            }
+            }  # fmt: skip

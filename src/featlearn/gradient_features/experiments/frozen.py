@@ -65,14 +65,9 @@ def measure(job: Job) -> Results:
     curves += multi_index(config["multi_index"], streams)
     heads += multi_index_heads(config["multi_index"], streams)
     return {
-        "smooth": pd.DataFrame(smooth(config["smooth"], streams)),
-        "curves": pd.DataFrame(curves),
-        "heads": pd.DataFrame(heads),
-        "scan": pd.DataFrame(scan(config["scan"], job.seed)),
-    }
-
-
-# --------------------------------------------------------------------------- Theorem 3.4
+        "smooth": pd.DataFrame(smooth(config["smooth"], streams)), "curves": pd.DataFrame(curves),
+        "heads": pd.DataFrame(heads), "scan": pd.DataFrame(scan(config["scan"], job.seed)),
+    }  # fmt: skip
 
 
 def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
@@ -87,10 +82,8 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
         inputs = Sample(x, y, component, torch.full_like(y, 1 / samples))
         network = scaled_first_step(start, inputs, 2 * settings["threshold"])
         ones = torch.ones(len(x), dtype=x.dtype)
-        rules = {
-            "1 / L": fit_output(network, inputs, at, loss),
-            "1 / t": fit_output(network, inputs, at, loss, rate=ones, decay=True),
-        }
+        rules = {"1 / L": fit_output(network, inputs, at, loss),
+                 "1 / t": fit_output(network, inputs, at, loss, rate=ones, decay=True)}  # fmt: skip
         bent = rules["1 / L"].smoothness
         spread = network.w.square().sum((1, 2)) * inputs.x.square().sum(-1).amax(1)
         complexity = ((spread + network.b.square().sum(1)) / samples).sqrt()
@@ -98,18 +91,13 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
             pull = bent / (2 * steps)
             best = network._replace(a=nearest_optimum(network, inputs, loss, pull))
             apart = (best.a - network.a).square().sum(-1)
-            promised = {
-                "bound": loss.mean(best, inputs) + pull * apart,
-                "rademacher": best.a.norm(dim=-1) * complexity,
-            }
+            promised = {"bound": loss.mean(best, inputs) + pull * apart,
+                        "rademacher": best.a.norm(dim=-1) * complexity}  # fmt: skip
             for rule, fitted in rules.items():
                 now = network._replace(a=fitted.after(steps))
                 losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}
                 keys = {"rule": rule, "samples": samples, "step": steps}
                 yield from rows(streams, keys, losses | promised)
-
-
-# --------------------------------------------------------------------------- Algorithms 6 and 7
 
 
 def uniform_parity(
@@ -195,9 +183,6 @@ def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
     return MultiIndex(
         settings["dimension"], tuple(settings["curvatures"]), tuple(settings["quartics"])
     )
-
-
-# --------------------------------------------------------------------------- how many inputs
 
 
 def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:

@@ -55,11 +55,8 @@ def measure(job: Job) -> Results:
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
         degrees = (law.block,) if isinstance(law, Parity) else ()
         heads += scored(name, start, data, streams, degrees=degrees, law=name)
-        stepped = scaled_first_step(
-            start.to(torch.float32),
-            data["train"].to(torch.float32),
-            training["threshold"] / training["middle"],
-        )
+        stepped = scaled_first_step(start.to(torch.float32), data["train"].to(torch.float32),
+                                    training["threshold"] / training["middle"])  # fmt: skip
         arms = {"network": stepped}
         if chosen:
             arms |= lottery(
@@ -73,10 +70,8 @@ def measure(job: Job) -> Results:
 
 
 def structure(job: Job) -> Results:
-    """Train by Algorithm 1 on a parity, with its structure and without it (p_A = 0).
-
-    With p_o = 1/2 the latter are uniform inputs, on which all networks and heads are tested.
-    """
+    """Train by Algorithm 1 on a parity, with its structure and without it (p_A = 0). With p_o = 1/2
+    the latter are uniform inputs, on which all networks and heads are tested."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "structure", range(config["replicates"]))
     size = (config["dimension"], config["block"], 1)
@@ -94,11 +89,9 @@ def structure(job: Job) -> Results:
         head = Network(*(part[:, :own] for part in start))
         result = law.gradient(head.w, head.b)
         columns = {
-            "sampled": alignment(law, stepped.w[:, :own]),
-            "population": alignment(law, result),
-            "size": result.norm(dim=-1),
-            "noise": sampling_noise(head, wide, result).sqrt(),
-        }
+            "sampled": alignment(law, stepped.w[:, :own]), "population": alignment(law, result),
+            "size": result.norm(dim=-1), "noise": sampling_noise(head, wide, result).sqrt(),
+        }  # fmt: skip
         axes = {"arm": [arm], "replicate": streams.replicates, "neuron": range(own)}
         neurons.append(tidy(axes, **columns))
         frames["heads"] += scored(
@@ -113,13 +106,9 @@ def structure(job: Job) -> Results:
 
 
 def _curve(
-    law: Law,
-    network: Network,
-    data: Mapping[str, Sample],
-    training: Mapping[str, Any],
-    streams: Streams,
-    progress: Progress,
-) -> Iterator[dict[str, Any]]:
+    law: Law, network: Network, data: Mapping[str, Sample], training: Mapping[str, Any],
+    streams: Streams, progress: Progress,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Each step on inputs drawn from the training set, the same for all arms of a law."""
     drawn = streams("steps")
     whole = data["train"].to(torch.float32)
@@ -168,7 +157,5 @@ def lottery(
     ])  # fmt: skip
     # those in a cone first, each group in the order of chance
     nice = order.gather(1, (~result.gather(1, order)).to(torch.int8).argsort(dim=1, stable=True))
-    return {
-        "in cones": network.chosen(nice[:, :count]),
-        "by chance": network.chosen(order[:, :count]),
-    }
+    return {"in cones": network.chosen(nice[:, :count]),
+            "by chance": network.chosen(order[:, :count])}  # fmt: skip

@@ -42,12 +42,9 @@ def measure(job: Job) -> Results:
     rows: list[dict[str, Any]] = []
     for name, settings in config["activation"]["laws"].items():
         rows += activations(name, settings, config["activation"], streams)
-    return {
-        "nice": pd.DataFrame(nice(law, config["nice"], streams)),
-        "existence": pd.DataFrame(built_of),
-        "activation": pd.DataFrame(rows),
-        "tails": pd.DataFrame(tails(config["tails"])),
-    }
+    return {"nice": pd.DataFrame(nice(law, config["nice"], streams)),
+            "existence": pd.DataFrame(built_of), "activation": pd.DataFrame(rows),
+            "tails": pd.DataFrame(tails(config["tails"]))}  # fmt: skip
 
 
 def nice(
@@ -63,12 +60,10 @@ def nice(
             hits = neurons * p
             lacking = (result[:, :neurons].sum(1) < hits / 4).any(-1)
             yield {
-                "neurons": neurons,
-                "hits": hits,
-                "replicate": replicate,
+                "neurons": neurons, "hits": hits, "replicate": replicate,
                 "value": lacking.double().mean().item(),
                 "bound": 2 * result.shape[-1] * math.exp(-built.CHERNOFF * hits),
-            }
+            }  # fmt: skip
 
 
 def _hit(
@@ -108,17 +103,12 @@ def existence(
             rest = streams(f"{own}existence-{count}")[place]
             result = built.good_network(law, part, ratio, gamma, of, count * p, rest)
             yield {
-                "law": name,
-                "neurons": count,
-                "hits": count * p,
-                "replicate": replicate,
-                "used": result.a.shape[1],
-                "value": (result(test.x) - wanted).abs().mean().item(),
+                "law": name, "neurons": count, "hits": count * p, "replicate": replicate,
+                "used": result.a.shape[1], "value": (result(test.x) - wanted).abs().mean().item(),
                 "excess": (HINGE.mean(result, test) - HINGE.mean(truth, test)).item(),
-                "loss": HINGE.mean(result, test).item(),
-                "error": error(result, test).item(),
+                "loss": HINGE.mean(result, test).item(), "error": error(result, test).item(),
                 "bound": of.excess(count * p, gamma),
-            }
+            }  # fmt: skip
 
 
 def activations(

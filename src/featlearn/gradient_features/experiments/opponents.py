@@ -77,10 +77,8 @@ def optimal(inputs: Sample) -> Tensor:
 def network(
     start: Network, given: Mapping[str, Sample], config: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss.
-
-    The rate is in units of what keeps the output layer's steps stable.
-    """
+    """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss. The rate is in
+    units of what keeps the output layer's steps stable."""
     data = {part: inputs.to(torch.float32) for part, inputs in given.items()}
     network = scaled_first_step(
         start.to(torch.float32), data["train"], config["threshold"] / MIDDLE

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
@@ -15,9 +16,6 @@ from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import percent
 from featlearn.icl.points import flipped, looks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def of_family(frame: pd.DataFrame, family: str = "base") -> pd.DataFrame:
@@ -36,9 +34,9 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     prompt, by its accuracy", fails="the largest does not follow its prompt, by its accuracy") }}; {{
     said("icl/small-falls-less", holds="the smallest falls less, by the difference", fails="the smallest does not fall
     less, by the difference") }}. With about a quarter flipped {{ said("icl/small-stays-flat", holds="the smallest stays
-    flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals; dashed is chance. Without language
-    models in the config, small transformers on documents of words stand in, with fewer (chat) or more (base) inverted
-    documents in their corpus; crosses are a Bayesian who knows that corpus.
+    flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals;
+    dashed is chance. Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their
+    corpus, which a Bayesian (crosses) knows.
     """
     own = of_family(pick(flips, noise="labels"), family)
     sets = list(dict.fromkeys(own["data"]))
@@ -64,9 +62,8 @@ def attention(attention: pd.DataFrame) -> Figure:
     *What to see:* the percentage above each pair; {{ said("icl/attention-irrelevant", holds="it is larger
     for the larger model, by the difference", fails="it is not larger for the larger model, by the difference") }}
     (correct label). Boxes: norm of the last layer's attention to either sentence, over all prompts; diamonds: means of
-    replicates; percentage: share of the irrelevant sentence. Language models attend from the label; small
-    transformers, with a word and a filler as sentences, from where the label is asked, after labels that are all
-    correct or all wrong.
+    replicates; percentage: share of the irrelevant sentence. Small transformers have a word and a filler as sentences,
+    and attend from where the label is asked.
     """
     own = of_family(attention)
     models = looks(own)
@@ -104,10 +101,8 @@ WIDER = (
     "Width 6 of the smallest, after pilots on another seed in which it had not learned the prior "
     "at 4; band kept."
 )
-SIZES = (
-    needs(small__training__steps=1000, small__replicates=3, small__prompts=1000),
-    needs(language__seeds=5, language__prompts=1000),
-)
+SIZES = (needs(small__training__steps=1000, small__replicates=3, small__prompts=1000),
+         needs(language__seeds=5, language__prompts=1000))  # fmt: skip
 
 
 def reach(icl: Mapping[str, Any]) -> str | None:
@@ -143,11 +138,10 @@ class Models(Claims):
         """
         return self.accuracy(-1, 1)
 
-    @claim("after Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels "
-           "flipped", low=0.1, high=1, changed=f"{WIDER} Kind, after a run was published: a theorem "
-           "before, but one end of the curve on documents of ours.",
-           paper_says="“larger models are more easily affected by noise (flipped labels) and override "
-           "pretrained biases than smaller models”")  # fmt: skip
+    @claim("after Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels flipped",
+           low=0.1, high=1, changed=f"{WIDER} Kind, after a run was published: a theorem before, but one end of the "
+           f"curve on documents of ours.", paper_says="“larger models are more easily affected by noise (flipped "
+           "labels) and override pretrained biases than smaller models”")  # fmt: skip
     def small_falls_less(self):
         """With all labels flipped the smallest model keeps more accuracy than the largest.
 
@@ -155,10 +149,9 @@ class Models(Claims):
         """
         return self.accuracy(0, 1) - self.accuracy(-1, 1)
 
-    @claim("section 5.6.1, on {of}", "accuracy of the smallest without flipped labels minus with {few} "
-           "of them", high=0.1, changed="New, after a run had 1 and about .7 at a quarter.",
-           paper_says="“the performance of small models remains flat and seldom is worse than random "
-           "guessing”")  # fmt: skip
+    @claim("section 5.6.1, on {of}", "accuracy of the smallest without flipped labels minus with {few} of them",
+           high=0.1, changed="New, after a run had 1 and about .7 at a quarter.",
+           paper_says="“the performance of small models remains flat and seldom is worse than random guessing”")  # fmt: skip
     def small_stays_flat(self):
         """The smallest model stays flat where {few} of the labels are flipped.
 
@@ -166,10 +159,9 @@ class Models(Claims):
         """
         return self.accuracy(0, 0) - self.accuracy(0, self.words["few"])
 
-    @claim("after Figure 5.3, on {of}", "share of the answer's attention at the irrelevant sentence, "
-           "largest minus smallest model", low=0, high=1,
-           paper_says="“larger models focus on both sentences, while smaller models only focus on "
-           "relevant sentences”", changed="Kind and row, after a run was published: a theorem before, "
+    @claim("after Figure 5.3, on {of}", "share of the answer's attention at the irrelevant sentence, largest minus "
+           "smallest model", low=0, high=1, paper_says="“larger models focus on both sentences, while smaller models "
+           "only focus on relevant sentences”", changed="Kind and row, after a run was published: a theorem before, "
            "of small transformers at the label, where their loss does not train.")  # fmt: skip
     def attention_irrelevant(self):
         """The larger model attends more to the irrelevant sentence.

@@ -5,35 +5,21 @@ Bands are those of the chapter; reasons say where a claim is expected to fail.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
-    DIFFERENCE_OF_SHARES,
-    IDENTITY,
-    OBSERVATION,
-    POSITIVE,
-    SHARE,
-    THEOREM,
-    needs,
-)
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, share_interval, within
+from featlearn.core.statistical import Look
 from featlearn.core.stats import per_replicate
 from featlearn.icl.points import lines_and_points
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-ARMS = {
-    "g1": Look("$g_1$, few heads", COLOURS["blue"]),
-    "g2": Look("$g_2$, many heads", COLOURS["red"], "s"),
-}
+ARMS = {"g1": Look("$g_1$, few heads", COLOURS["blue"]),
+        "g2": Look("$g_2$, many heads", COLOURS["red"], "s")}  # fmt: skip
 
 
 @figure()
@@ -123,36 +109,6 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
     return drawn
 
 
-@figure()
-def trained_heads(trained: pd.DataFrame) -> Figure:
-    """Do more heads serve rare tasks?
-
-    *What to see:* {{ said("icl/more-heads-rare-tasks", holds="they do, where those are rarest, by the difference in
-    loss", fails="they do not, even where those are rarest, by the difference in loss") }}. Networks trained on the
-    exact population objective, a colour for each probability $p$ of the other tasks. Left: hinge loss on important
-    (solid) and other tasks (dashed). Right: accuracy on an important task. Dots are replicates, lines means with 95 %
-    intervals.
-    """
-    drawn = canvas(7.6, 3.3)
-    left, right = drawn.subplots(1, 2)
-    rare = sorted(trained["rare"].unique())
-    shades = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
-    for column, dash, words in (("important", "", "important"), ("others", (4, 2), "others")):
-        found = {p: Look(f"{words}, $p$ = {p:g}", shades[k % 4], "o", dash)
-                 for k, p in enumerate(rare)}  # fmt: skip
-        for p, look in found.items():
-            lines_and_points(left, trained, "heads", "rare", looks={p: look}, value=column,
-                             errorbar=within(0))  # fmt: skip
-    found = {p: Look(f"$p$ = {p:g}", shades[k % 4]) for k, p in enumerate(rare)}
-    lines_and_points(right, trained, "heads", "rare", looks=found, value="accuracy",
-                     errorbar=share_interval)  # fmt: skip
-    left.set(xlabel="heads $m$", ylabel="hinge loss", ylim=(-0.02, None))
-    right.set(xlabel="heads $m$", ylabel="accuracy, finite prompts")
-    left.legend(loc="center right", bbox_to_anchor=(1, 0.36), fontsize=8, handlelength=3.5)
-    right.legend(loc="lower right")
-    return drawn
-
-
 NOISY = needs(parity__prompts=1000, parity__replicates=5)
 PROMPTS = needs(parity__judged_examples=256, parity__prompts=1000)
 
@@ -226,29 +182,9 @@ class Prompts(Claims):
         own = pick(self.noise, arm=arm, term=term)
         return own.pivot_table(index="replicate", columns="examples", values="value")
 
-    def over_printed(self, term, power):
-        """A term of g1 over that of g2, over their printed ratio."""
-        judged = self.config["parity"]["judged_examples"]
-        one, two = (self.term(arm, term)[judged] ** power for arm in ("g1", "g2"))
-        bits = self.noise.groupby("arm")["bits"].first()
-        return one / two * (bits["g2"] + 1) / (bits["g1"] + 1)
-
     def accuracy(self, arm):
         judged = self.config["parity"]["judged_examples"]
         return per_replicate(self.sampled, arm=arm, share=0, examples=judged)
-
-    @claim("Theorem 5.5.2", "measured ratio over the printed one, mean of squares, {judged} "
-           "examples", id="theorem-5-5-2-projection", low=0.95, high=1.05, possible=POSITIVE,
-           kind=IDENTITY, out_of_reach=NOISY, changed="Was a theorem: the energy is the rank of a "
-           "projection.", paper_says=r"“$P_{D_1}(\Xi)$ and $P_{D_2}(\Xi)$ is noise not related "
-           "to labels”")  # fmt: skip
-    def projection(self):
-        r"""Noise projected to the span of few heads has $(\nu_1 + 1)/(\nu_2 + 1)$ of the energy of that with
-        many.
-
-        1: columns of a sign are orthogonal. 1000 prompts scatter by 3 %.
-        """
-        return self.over_printed("energy", 1)
 
     @claim("Theorem 5.5.2", r"exponent of $\epsilon_2$, root mean square, in the examples, between the two "
            "largest numbers of them", id="theorem-5-5-2-remainder", low=-0.6, high=-0.4,
@@ -263,23 +199,24 @@ class Prompts(Claims):
         low, high = sorted(own.columns)[-2:]
         return np.log(own[high] / own[low]) / np.log(high / low)
 
-    @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, "
-           "over the printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE,
-           out_of_reach=NOISY, paper_says="“the smaller model has a much smaller influence from noise "
-           "than the larger model”", failure="rate or constant",
-           changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at .443), in the "
-           "thesis' favour; the lower end is gone.")  # fmt: skip
+    @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, over the "
+           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE, out_of_reach=NOISY,
+           paper_says="“the smaller model has a much smaller influence from noise than the larger model”",
+           failure="rate or constant", changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at "
+           ".443), in the thesis' favour; the lower end is gone.")  # fmt: skip
     def noise_at_most_as_printed(self):
         r"""Noise influences few heads at most $(\nu_1 + 1)/(\nu_2 + 1)$ times as much as many.
 
         As printed, which is of the projected input; the answer is not linear in it.
         """
-        return self.over_printed("noise", 2)
+        judged = self.config["parity"]["judged_examples"]
+        one, two = (self.term(arm, "noise")[judged] ** 2 for arm in ("g1", "g2"))
+        bits = self.noise.groupby("arm")["bits"].first()
+        return one / two * (bits["g2"] + 1) / (bits["g1"] + 1)
 
     @claim("Theorem 5.5.2", "accuracy of g1 minus that of g2 at {judged} examples", low=0.02, high=1,
            possible=DIFFERENCE_OF_SHARES, out_of_reach=PROMPTS,
-           paper_says="“smaller models are more robust to noise while larger ones are easily "
-           "distracted”")  # fmt: skip
+           paper_says="“smaller models are more robust to noise while larger ones are easily distracted”")  # fmt: skip
     def fewer_heads_fewer_examples(self):
         """On an important task with finite prompts the printed $g_1$ is right more often than $g_2$.
 
@@ -287,11 +224,9 @@ class Prompts(Claims):
         """
         return self.accuracy("g1") - self.accuracy("g2")
 
-    @claim("section 5.5", "hinge loss on the others with 4 heads minus that with the most, where they "
-           "are rarest", low=0.02,
-           out_of_reach=needs(parity__training__steps=1500, parity__training__heads=16),
-           changed="From .02, and 1500 steps at least, after pilots on other streams had about .1 "
-           "from 4 to 16 heads.",
+    @claim("section 5.5", "hinge loss on the others with 4 heads minus that with the most, where they are rarest",
+           low=0.02, out_of_reach=needs(parity__training__steps=1500, parity__training__heads=16), changed="From "
+           ".02, and 1500 steps at least, after pilots on other streams had about .1 from 4 to 16 heads.",
            paper_says="“larger models can learn more hidden features”")  # fmt: skip
     def more_heads_rare_tasks(self):
         """Trained networks with more heads serve the rare tasks better.
@@ -302,12 +237,11 @@ class Prompts(Claims):
         wide = own.pivot_table(index="replicate", columns="heads", values="others")
         return wide[4] - wide[wide.columns.max()]
 
-    @claim("Theorem 5.5.1", "least norm found with full matrices over the least found with diagonal "
-           "heads, as many heads, four features", high=1, possible=POSITIVE, kind=OBSERVATION,
+    @claim("Theorem 5.5.1", "least norm found with full matrices over the least found with diagonal heads, as many "
+           "heads, four features", high=1, possible=POSITIVE, kind=OBSERVATION,
            out_of_reach=needs(parity__norms__steps=2000, parity__norms__restarts=16),
-           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”",
-           changed="Was a theorem, that the least are diagonal (diagonal-least-norm-as-printed, failed "
-           "at .764): two upper bounds refute none.")  # fmt: skip
+           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”", changed="Was a theorem, that the least are "
+           "diagonal (diagonal-least-norm-as-printed, failed at .764): two upper bounds refute none.")  # fmt: skip
     def full_matrices_lighter(self):
         """A search from random starts finds full matrices of less norm than diagonal heads.
 

@@ -6,10 +6,11 @@ Bands are those of the closed forms; reasons say where a claim is expected to fa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, THEOREM, needs
@@ -19,9 +20,6 @@ from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, share_interval
 from featlearn.core.stats import number, per_replicate
 from featlearn.icl.points import lines_and_points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLOURED = ("blue", "green", "orange", "red", "purple", "sky")
 
@@ -146,10 +144,9 @@ class Regression(Claims):
         closed = {"closed": more_with_rank(config), "added": more_with_rank(config, added=True)}
         return (cls(config, sigma=sigma, **{key: number(one) for key, one in closed.items()}),)
 
-    @claim("Theorem 5.4.1", "relative excess of the exact loss of trained networks over the optimum of "
-           "their rank, largest over the ranks", id="theorem-5-4-1", low=0, high=0.005,
-           out_of_reach=TRAINED, changed=LONGER.format(".006 [0, .018]"),
-           paper_says="“keeping only the most important feature directions”")  # fmt: skip
+    @claim("Theorem 5.4.1", "relative excess of the exact loss of trained networks over the optimum of their rank, "
+           "largest over the ranks", id="theorem-5-4-1", low=0, high=0.005, out_of_reach=TRAINED,
+           changed=LONGER.format(".006 [0, .018]"), paper_says="“keeping only the most important feature directions”")  # fmt: skip
     def excess(self):
         """Pretraining at rank $r$ keeps the first $r$ eigenvectors.
 
@@ -158,11 +155,10 @@ class Regression(Claims):
         own = self.trained
         return (own["value"] / own["optimum"] - 1).groupby(own["replicate"]).max()
 
-    @claim("Theorem 5.4.2", "loss by the literal forward pass over the closed form, mean over ranks "
-           "and noise", id="theorem-5-4-2", low=0.95, high=1.05,
-           out_of_reach=needs(regression__prompts=10000),
-           paper_says="“quantifies the evaluation loss at different model scales r which can "
-           "explain the scale’s effect”")  # fmt: skip
+    @claim("Theorem 5.4.2", "loss by the literal forward pass over the closed form, mean over ranks and noise",
+           id="theorem-5-4-2", low=0.95, high=1.05, out_of_reach=needs(regression__prompts=10000),
+           paper_says="“quantifies the evaluation loss at different model scales r which can explain the scale’s "
+           "effect”")  # fmt: skip
     def evaluation(self):
         """The evaluation loss of the optimal rank-$r$ model is the closed form.
 
@@ -171,16 +167,14 @@ class Regression(Claims):
         own = self.sampled
         return (own["value"] / own["predicted"]).groupby(own["replicate"]).mean()
 
-    @claim("section 5.4, discussion", "evaluation loss of the largest over that of the smallest rank, "
-           "task along the first direction, second deviation", out_of_reach=TRAINED,
-           low=lambda icl: max(1.0, round(more_with_rank(icl) / 2, 1)), baselines="closed_form",
-           paper_says="“a larger model will cover more useless features and keep more noise, and thus "
-           "will have worse performance”")  # fmt: skip
+    @claim("section 5.4, discussion", "evaluation loss of the largest over that of the smallest rank, task along the "
+           "first direction, second deviation", out_of_reach=TRAINED,
+           low=lambda icl: max(1.0, round(more_with_rank(icl) / 2, 1)), baselines="closed_form", paper_says="“a "
+           "larger model will cover more useless features and keep more noise, and thus will have worse performance”")  # fmt: skip
     def trained_larger_loses(self):
         """Trained networks of larger rank lose more, to the noise of examples and of labels.
 
-        Closed form {closed} at deviation {sigma}; half is left for the training, and more than 1 where
-        that is less.
+        Closed form {closed} at deviation {sigma}; half is left for the training, and more than 1 where that is less.
         """
         loss = self.evaluations(1)
         return loss[loss.columns.max()] / loss[loss.columns.min()]
@@ -191,10 +185,9 @@ class Regression(Claims):
         own = pick(self.trained, sigma=sigma, directions=directions)
         return own.pivot_table(index="replicate", columns="rank", values="evaluation")
 
-    @claim("section 5.4, discussion", "log2 of the rank with the least evaluation loss, largest label "
-           "noise minus least, task along all directions", high=-1, possible=(-np.inf, np.inf),
-           out_of_reach=NOISE, paper_says="“whether more signals are covered or more noise "
-           "is kept when increasing the rank r”",
+    @claim("section 5.4, discussion", "log2 of the rank with the least evaluation loss, largest label noise minus "
+           "least, task along all directions", high=-1, possible=(-np.inf, np.inf), out_of_reach=NOISE,
+           paper_says="“whether more signals are covered or more noise is kept when increasing the rank r”",
            changed="Of trained networks; before of a formula alone (best-rank-falls, -5).")  # fmt: skip
     def best_rank_falls(self):
         """The more label noise, the smaller is the best rank of trained networks.
@@ -205,11 +198,10 @@ class Regression(Claims):
                 for place in (-1, 0)]  # fmt: skip
         return np.log2(best[0].astype(float)) - np.log2(best[1].astype(float))
 
-    @claim("section 5.4, discussion", "what label noise adds to the evaluation loss, largest over "
-           "smallest rank, task along the first direction", out_of_reach=TRAINED,
-           low=lambda icl: max(1.0, round(more_with_rank(icl, added=True) / 2, 1)),
-           paper_says="“a larger model will cover more useless features and keep more noise, and thus "
-           "will have worse performance”")  # fmt: skip
+    @claim("section 5.4, discussion", "what label noise adds to the evaluation loss, largest over smallest rank, "
+           "task along the first direction", out_of_reach=TRAINED,
+           low=lambda icl: max(1.0, round(more_with_rank(icl, added=True) / 2, 1)), paper_says="“a larger model will "
+           "cover more useless features and keep more noise, and thus will have worse performance”")  # fmt: skip
     def trained_larger_keeps_noise(self):
         """Label noise alone costs trained networks of larger rank more.
 
@@ -234,14 +226,12 @@ class Regression(Claims):
         own = pick(self.flips, share=1)
         return per_replicate(own, rank=2) - per_replicate(own, rank=own["rank"].max())
 
-    @claim("ours", "relative excess over the optimum of the rank on the same prompts, largest over "
-           "the ranks", high=0.01, kind=OBSERVATION, possible=(-np.inf, np.inf),
-           out_of_reach=TRAINED,
-           changed="A ceiling and no floor, after pilots on other streams that ended below the "
-           f"optimum of the other blocks. {LONGER.format('.031 [.012, .050]')}")  # fmt: skip
+    @claim("ours", "relative excess over the optimum of the rank on the same prompts, largest over the ranks",
+           high=0.01, kind=OBSERVATION, possible=(-np.inf, np.inf), out_of_reach=TRAINED, changed=f"A ceiling and no "
+           f"floor, after pilots on other streams that ended below the optimum of the other blocks. "
+           f"{LONGER.format('.031 [.012, .050]')}")  # fmt: skip
     def all_blocks(self):
-        """Training all blocks of a linear attention ends at most at the optimum of those that the theory
-        keeps.
+        """Training all blocks of a linear attention ends at most at the optimum of those that the theory keeps.
 
         A hundredth for the training; the theorem fixes the other blocks at 0, so that it may end below.
         """

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.frames import pick
 from featlearn.core.plots import canvas
 from featlearn.core.publish import figure
 from featlearn.icl.points import flipped, looks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @figure("small-noise", contains="measured")

@@ -45,13 +45,9 @@ def measure(job: Job) -> Results:
 
 
 def accuracies(
-    model: Any,
-    tokenizer: Any,
-    own: texts.Texts,
-    words: list[str],
-    config: Mapping[str, Any],
+    model: Any, tokenizer: Any, own: texts.Texts, words: list[str], config: Mapping[str, Any],
     name: tuple[Any, ...],
-) -> Rows:
+) -> Rows:  # fmt: skip
     """Accuracy by seed and share of flipped labels; the shares have the same examples."""
     for seed in range(config["seeds"]):
         random = np.random.default_rng(derive_seed(*name, seed))
@@ -69,13 +65,9 @@ def accuracies(
 
 
 def attention(
-    model: Any,
-    tokenizer: Any,
-    own: texts.Texts,
-    words: list[str],
-    config: Mapping[str, Any],
+    model: Any, tokenizer: Any, own: texts.Texts, words: list[str], config: Mapping[str, Any],
     random: np.random.Generator,
-) -> Rows:
+) -> Rows:  # fmt: skip
     """Norm over heads and tokens of the label's attention to either sentence."""
     for prompt in range(config["shown"]):
         place = int(random.integers(len(own.text)))

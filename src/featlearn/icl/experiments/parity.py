@@ -57,12 +57,10 @@ def measure(job: Job) -> Results:
                     sampled.append({"examples": examples, "share": flipped, "arm": arm,
                                     "replicate": replicate, "value": float(value)})  # fmt: skip
     return {
-        "constructions": pd.DataFrame(constructions),
-        "sampled": pd.DataFrame(sampled),
-        "noise": pd.DataFrame(noise(job, streams)),
-        "trained": pd.DataFrame(trained(job, streams)),
+        "constructions": pd.DataFrame(constructions), "sampled": pd.DataFrame(sampled),
+        "noise": pd.DataFrame(noise(job, streams)), "trained": pd.DataFrame(trained(job, streams)),
         "norms": pd.DataFrame(norms(job, streams)),
-    }
+    }  # fmt: skip
 
 
 def objective(

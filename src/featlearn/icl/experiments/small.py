@@ -51,10 +51,8 @@ def measure(job: Job) -> Results:
 def attention(
     decoder: Decoder, test: documents.Documents, shown: int, key: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Norm over heads of the answer's attention to both words of its own example.
-
-    The labels of the context are all ``correct`` or all ``wrong``.
-    """
+    """Norm over heads of the answer's attention to both words of its own example. The labels of the
+    context are all ``correct`` or all ``wrong``."""
     rows = []
     own = documents.Documents(*(part[:, :shown] for part in test))
     wrong = own.tokens.clone()

@@ -7,63 +7,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, history, interval, lines
-from featlearn.core.stats import (
-    SPREAD_KIND,
-    per_replicate,
-    side_by_side,
-    summary,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, history, interval
+from featlearn.core.stats import per_replicate
 
 #: Of the numbers of examples, from few to many.
-COLOURED = ("red", "orange", "green", "blue", "purple", "sky")
+COLOURED = [COLOURS[name] for name in ("red", "orange", "green", "blue", "purple", "sky")]
 #: ln of the squared error that float64 cannot get below, for coordinates of order one.
 FLOOR = 2 * np.log(2.0**-52)
 #: From here on a difference is drawn as this one: without the mask some prompts diverge, to infinity.
 DIVERGED = 100.0
-#: Rounding of some forty loops in float64, with room; and what no rounding explains.
-ROUNDING, BROKEN = 1e-13, 1e-2
-STEPS = {
-    "1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
-    "1 / n": Look(r"$1/n$", COLOURS["blue"]),
-    "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^"),
-}
-ONE_LOOP = {
-    "1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
-    "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2)),
-}
+#: What no rounding explains.
+BROKEN = 1e-2
+STEPS = {"1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
+         "1 / n": Look(r"$1/n$", COLOURS["blue"]),
+         "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^")}  # fmt: skip
+ONE_LOOP = {"1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
+            "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
 #: What arms are called, in the order in which they are shown.
 ABLATIONS = {
-    "construction": "the construction",
-    "query sees itself": "query sees itself",
-    "P = I": "P = I",
-    "no mask": "no mask",
-    "strictly causal": "causal mask, strict",
-    "causal": "causal mask",
+    "construction": "the construction", "query sees itself": "query sees itself", "P = I": "P = I",
+    "no mask": "no mask", "strictly causal": "causal mask, strict", "causal": "causal mask",
     "labels unseen": "Q without labels",
-}
-
-
-def coloured(values: Any) -> dict[int, str]:
-    """A colour for each value, from the least on."""
-    return {one: COLOURS[COLOURED[place % len(COLOURED)]]
-            for place, one in enumerate(sorted(set(values)))}  # fmt: skip
+}  # fmt: skip
 
 
 @figure()
@@ -72,19 +51,16 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[s
 
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
     is loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the
-    prompts", fails="the error does not always keep below it, share of the prompts") }}; {{
-    said("looped/kappas-as-printed", holds="printed condition numbers are those of ten trials, largest deviation over
-    that of such a mean", fails="printed condition numbers are not those of ten trials, largest deviation over that of
-    such a mean") }}. Mean log of the squared error of $\theta$ over that of the start (solid) and its bound (dashed),
-    a colour for each number of examples $n$. Left as printed: float64, bound $-T/(2\kappa)$ of another error (Theorem
-    8.16). Right exact, bound $-T/\kappa$ (Theorem 8.25). Legend: mean $\kappa$, and the printed one in brackets.
-    Grey: rounding.
+    prompts", fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error
+    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left as
+    printed: float64, bound $-T/(2\kappa)$ (Theorem 8.16). Right: exact, $-T/\kappa$ (Theorem 8.25). Legend: mean
+    $\kappa$, printed ones in brackets. Grey: rounding.
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, 2)
     trials = curves["replicate"].nunique()
-    for n, colour in coloured(curves["examples"]).items():
+    for n, colour in zip(sorted(curves["examples"].unique()), cycle(COLOURED), strict=False):
         own = pick(curves, examples=n).groupby("loop")[["exact", "run", "bound"]].mean()
         kappa = pick(prompts[prompts["replicate"] < trials], examples=n)["kappa"]
         words = rf"$n$ = {n}, $\kappa$ = {kappa.mean():.2f}"
@@ -94,21 +70,12 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[s
             ax.plot(own.index, own[column], color=colour, label=words)
             ax.plot(own.index, share * own["bound"], color=colour, linestyle="--", linewidth=1)
     axes[0].axhline(FLOOR, color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0)
-    axes[0].set_title("as printed")
-    axes[1].set_title("exact")
     axes[0].set_ylabel("ln of the normalised squared error")
-    for ax in axes:
-        ax.set_xlabel("loops $T$")
+    for ax, title in zip(axes, ("as printed", "exact"), strict=True):
+        ax.set(title=title, xlabel="loops $T$")
     axes[1].plot([], [], color=COLOURS["grey"], linestyle="--", linewidth=1, label="bound")
     axes[1].legend(loc="lower left")
     return drawn
-
-
-def over_sizes(ax: Axes, frame: pd.DataFrame) -> None:
-    ax.set(xscale="log", xlabel="examples $n$")
-    ax.set_xticks(sorted(frame["examples"].unique()))
-    ax.get_xaxis().set_major_formatter("{x:.0f}")
-    ax.minorticks_off()
 
 
 @figure()
@@ -128,53 +95,6 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     sns.boxplot(shown, x="deviation", y="arm", order=list(ABLATIONS.values()), ax=ax,
                 color=COLOURS["sky"], fliersize=2, linewidth=0.8)  # fmt: skip
     ax.set(xscale="log", xlabel="largest difference to gradient descent", ylabel=None)
-    return drawn
-
-
-@figure()
-def condition_numbers(dimensions: pd.DataFrame) -> Figure:
-    r"""Do $n = O(d)$ examples keep the condition number constant?
-
-    *What to see:* {{ said("looped/kappa-constant", holds="they do: mean over prediction", fails="they do not: mean
-    over prediction") }}; {{ said("looped/kappa-near-one", holds="$\\kappa - 1$ falls as $\\sqrt{d/n}$, by the
-    exponent", fails="$\\kappa - 1$ does not fall as $\\sqrt{d/n}$, by the exponent") }}. Condition number of
-    $X^\top X$ for Gaussian prompts, means with 95 % intervals. Left: dashed is the Marchenko–Pastur law with
-    Tracy–Widom means, dotted its limit. Right: largest dimension.
-    """
-    drawn = canvas(8.2, 3.4)
-    left, right = drawn.subplots(1, 2)
-    colours = coloured(dimensions["ratio"])
-    looks = {one: Look(f"$n / d$ = {one}", colour) for one, colour in colours.items()}
-    lines(left, dimensions, "dimension", "ratio", looks=looks)
-    for one, colour in colours.items():
-        own = pick(dimensions, ratio=one).groupby("dimension")
-        predicted, limit = own["predicted"].mean(), own["limit"].mean()
-        left.plot(predicted.index, predicted, color=colour, linestyle="--", linewidth=1)
-        left.plot(limit.index, limit, color=colour, linestyle=":", linewidth=1)
-    left.set(
-        xscale="log", yscale="log", xlabel="dimension $d$", ylabel=r"condition number $\kappa$"
-    )
-    left.set_xticks(sorted(dimensions["dimension"].unique()))
-    left.set_yticks([1, 2, 3, 5, 9])
-    for axis in (left.get_xaxis(), left.get_yaxis()):
-        axis.set_major_formatter("{x:.0f}")
-    left.minorticks_off()
-    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.66))
-    largest = dimensions["dimension"].max()
-    over = pick(dimensions, dimension=largest)
-    over = over.assign(value=over["value"] - 1)
-    lines(right, over.assign(line="mean"), "ratio", "line",
-          looks={"mean": Look(f"$d$ = {largest}", COLOURS["blue"])})  # fmt: skip
-    mean = over.groupby("ratio")["value"].mean()
-    guide = mean.iloc[-1] * (mean.index / mean.index[-1]) ** -0.5
-    right.plot(mean.index, guide, color=COLOURS["ink"], linestyle="--", linewidth=1,
-               label=r"slope $-1/2$")  # fmt: skip
-    right.set(xscale="log", yscale="log", xlabel="examples a dimension, $n / d$",
-              ylabel=r"$\kappa - 1$")  # fmt: skip
-    right.set_yticks([0.1, 0.3, 1, 3, 9])
-    right.get_yaxis().set_major_formatter("{x:g}")
-    right.minorticks_off()
-    right.legend()
     return drawn
 
 
@@ -220,36 +140,16 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
                             linewidth=0)  # fmt: skip
             ax.plot(median[arm].index, median[arm], color=look.colour, marker=look.marker,
                     markersize=5, label=look.words, linestyle="--" if look.dash else "-")  # fmt: skip
-        over_sizes(ax, shortcut)
-        ax.set_yscale("log")
+        ax.set(xscale="log", yscale="log", xlabel="examples $n$")
+        ax.set_xticks(sorted(shortcut["examples"].unique()))
+        ax.get_xaxis().set_major_formatter("{x:.0f}")
     axes[1].set_yticks([0.2, 0.5, 1, 2])
     axes[1].get_yaxis().set_major_formatter("{x:g}")
-    axes[1].minorticks_off()
-    axes[0].set_ylabel("error of the task")
-    axes[1].set_ylabel(r"distance to $\theta^*$")
+    for ax, words in zip(axes, ("error of the task", r"distance to $\theta^*$"), strict=True):
+        ax.set_ylabel(words)
+        ax.minorticks_off()
     axes[0].legend(loc="center right")
     return drawn
-
-
-@table()
-def slopes(prompts: pd.DataFrame, config: Config) -> Table:
-    r"""Slopes of $\ln \|\theta - \theta^*\|^2$ over the loops, and the gap to the bound"""
-    heads = {
-        "slope": "exact slope",
-        "sharp": "2 ln(1 - 1/κ)",
-        "printed": "-1/κ as printed",
-        "gap": "gap over T, exact",
-        "run_gap": "the same as printed",
-    }
-    long = prompts.melt(["examples", "replicate"], list(heads), "quantity")
-    means = summary(long, ["examples", "quantity"])
-    return Table(
-        means,
-        side_by_side(means, ["examples"], "quantity", heads),
-        f"Second half of {config['loops']} loops; gap: bound of Theorem 8.25 minus exact error after "
-        "the last, and as printed: bound of Theorem 8.16 minus error in float64. "
-        f"{int(means['replicates'].max())} prompts, after the sign: {SPREAD_KIND}.",
-    )
 
 
 #: Ratios n / d from which kappa - 1 is looked at as a power of d / n.
@@ -267,12 +167,10 @@ def printed(looped: Mapping[str, Any]) -> str | None:
     """Figure 8.1 is of 4 features and of 16 to 128 examples."""
     own = looped["construction"]
     found = own["dimension"], min(own["examples"]), max(own["examples"])
+    if found == PRINTED:
+        return None
     wanted = "{} features and {} to {} examples"
-    return (
-        None
-        if found == PRINTED
-        else f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
-    )
+    return f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
 
 
 def sixteen_fold(looped: Mapping[str, Any]) -> str | None:
@@ -322,11 +220,10 @@ class OfPrompts(Claims):
         """
         return wide(self.prompts, "parameter_holds").min(axis=1)
 
-    @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half "
-           r"of the loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9,
-           high=1.1, possible=POSITIVE, out_of_reach=LONG, paper_says="“providing a tight bound on "
-           "the prediction error that decays exponentially with the number of iterations”",
-           failure="one word too strong")  # fmt: skip
+    @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half of the "
+           r"loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9, high=1.1, possible=POSITIVE,
+           out_of_reach=LONG, paper_says="“providing a tight bound on the prediction error that decays exponentially "
+           "with the number of iterations”", failure="one word too strong")  # fmt: skip
     def tight_as_printed(self):
         r"""The bound of Theorem 8.16 on the error is tight.
 
@@ -347,10 +244,9 @@ class OfPrompts(Claims):
         """
         return self.widening("gap")
 
-    @claim("section 8.6", "bound - squared error after ten loops, largest minus smallest n, trials of "
-           "the figure", kind=OBSERVATION, high=0.0, out_of_reach=needs(construction__examples=128),
-           paper_says="“with the gap between empirical and theoretical performance narrowing as n "
-           "increases”")  # fmt: skip
+    @claim("section 8.6", "bound - squared error after ten loops, largest minus smallest n, trials of the figure",
+           kind=OBSERVATION, high=0.0, out_of_reach=needs(construction__examples=128),
+           paper_says="“with the gap between empirical and theoretical performance narrowing as n increases”")  # fmt: skip
     def gap_of_errors_narrows(self):
         """As a difference of errors, the gap between bound and error narrows as $n$ grows.
 
@@ -388,11 +284,10 @@ class OfConditionNumbers(Claims):
         construction__proportional__replicates=5, construction__proportional__draws=10,
     )  # fmt: skip
 
-    @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of "
-           "a mean of ten", low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",
+    @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of a mean of ten",
+           low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",
            out_of_reach=first_of(needs(construction__kappas__draws=1000), printed),
-           paper_says=r"“The average κ values for the different sample sizes are $\{4.57, 3.13, 2.07, "
-           r"1.62\}$”")  # fmt: skip
+           paper_says=r"“The average κ values for the different sample sizes are $\{4.57, 3.13, 2.07, 1.62\}$”")  # fmt: skip
     def kappas_as_printed(self):
         """Mean condition numbers of ten trials are as printed for four numbers of examples.
 
@@ -409,8 +304,7 @@ class OfConditionNumbers(Claims):
     def kappa_constant(self):
         r"""With $n$ a multiple of $d$, $\kappa$ tends to the square of $(1 + \sqrt{d/n})/(1 - \sqrt{d/n})$.
 
-        Predicted with the edges' Tracy–Widom means at finite $d$. Two in a hundred: $d^{-2/3}$ is .025 at
-        $d = 256$.
+        Predicted with the edges' Tracy–Widom means at finite $d$. Two in a hundred: $d^{-2/3}$ is .025 at $d = 256$.
         """
         own = self.largest()
         return wide(own.assign(value=own["value"] / own["predicted"]), over="ratio").mean(axis=1)
@@ -456,15 +350,13 @@ class OfTheTask(Claims):
         last = int(loops.columns.max())
         return (loops[last] - loops[last // 2]) / (last - last // 2)
 
-    @claim("section 8.3.2", r"distance to $\theta^*$ of the output of one loop with step $1/|y|^2$, n = "
-           r"{few}, over $|\alpha|$", kind=THEOREM, low=0, high=BROKEN,
-           paper_says=r"“Solving any one of them requires to estimate the $\theta^*$”",
-           failure="one word too strong")  # fmt: skip
+    @claim("section 8.3.2", r"distance to $\theta^*$ of the output of one loop with step $1/|y|^2$, n = {few}, over "
+           r"$|\alpha|$", kind=THEOREM, low=0, high=BROKEN, paper_says=r"“Solving any one of them requires to "
+           r"estimate the $\theta^*$”", failure="one word too strong")  # fmt: skip
     def task_needs_theta_as_printed(self):
         r"""Solving the task requires an estimate of $\theta^*$, so that it is as hard as linear regression.
 
-        An estimate would be at rounding; a hundredth is generous. Expected to fail: the output is
-        $X^\top y / |y|^2$.
+        An estimate would be at rounding; a hundredth is generous. Expected to fail: the output is $X^\top y / |y|^2$.
         """
         few = self.words["few"]
         return per_replicate(self.shortcut, "parameter", arm="1 / |y|^2", examples=few)

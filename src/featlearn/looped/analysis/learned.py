@@ -8,11 +8,12 @@ leaves $\prod (1 - \eta |y|^2)$ of the prediction; its optimum over $T$ steps is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, POSITIVE, first_of, needs
@@ -20,9 +21,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import interval
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
 CLASSES = (1, 6, 5, 1)
@@ -153,8 +151,7 @@ class Learned(Claims):
     def learned_steps(self):
         """Learned steps, with $Q$ and $P$ as constructed, are the best that all prompts can share.
 
-        Only the scatter of test prompts, common to both, can beat the optimum of the law; a tenth for the
-        training.
+        Only the scatter of test prompts, common to both, can beat the optimum of the law; a tenth for the training.
         """
         return 10 ** self.log_ratio("steps", "best shared steps", "parameter").mean(axis=1)
 
@@ -167,24 +164,21 @@ class Learned(Claims):
         """
         return self.log_ratio("steps", "1 / L", "parameter").max(axis=1)
 
-    @claim("ours", "log10 of the ratio of squared errors of the prediction, learned over best shared "
-           "steps, largest over the numbers of examples", high=-0.2,
-           changed="Three loops and bands from closed forms, after pilots of five loops, which fit "
-           "rare prompts. Fifteen replicates in place of five and fresh streams, after one of two "
-           "seeds was undecided; band kept.")  # fmt: skip
+    @claim("ours", "log10 of the ratio of squared errors of the prediction, learned over best shared steps, largest "
+           "over the numbers of examples", high=-0.2, changed="Three loops and bands from closed forms, after pilots "
+           "of five loops, which fit rare prompts. Fifteen replicates in place of five and fresh streams, after one "
+           "of two seeds was undecided; band kept.")  # fmt: skip
     def learned_task(self):
         r"""Trained on the printed task, $Q$ and $P$ beat any shared steps of gradient descent.
 
         Three loops that attend by labels alone leave $1/\binom{11}{3} = .0061$ at $n = 16$, the best shared
-        steps .0135: -.35. Training on finitely many prompts may cost some of it. Of two runs of five
-        replicates one was undecided, -.27 ± .13: hence fifteen and fresh streams.
+        steps .0135: -.35. Training on finitely many prompts may cost some of it.
         """
         return self.log_ratio("all, as printed", "best shared steps", "prediction").max(axis=1)
 
-    @claim("ours", r"log10 of the ratio of squared errors of $\theta$, trained on the task over trained "
-           r"on $\theta^*$, least over the numbers of examples", low=0.5,
-           changed="Three loops and bands from closed forms, after pilots of five loops, which fit "
-           "rare prompts.")  # fmt: skip
+    @claim("ours", r"log10 of the ratio of squared errors of $\theta$, trained on the task over trained on "
+           r"$\theta^*$, least over the numbers of examples", low=0.5,
+           changed="Three loops and bands from closed forms, after pilots of five loops, which fit rare prompts.")  # fmt: skip
     def learned_task_not_theta(self):
         r"""Weights learned on the printed task give no estimate of $\theta^*$.
 

@@ -189,11 +189,9 @@ def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
         found = spectrum(drawn).kappa
         means = found.unfold(1, TRIALS, TRIALS).mean(-1)
         columns = {
-            "mean": found.mean(1),
-            "deviation": found.std(1) / TRIALS**0.5,
-            "low": means.quantile(0.01, dim=1),
-            "high": means.quantile(0.99, dim=1),
-        }
+            "mean": found.mean(1), "deviation": found.std(1) / TRIALS**0.5,
+            "low": means.quantile(0.01, dim=1), "high": means.quantile(0.99, dim=1),
+        }  # fmt: skip
         yield from _rows(columns, examples=examples)
 
 
@@ -208,13 +206,10 @@ def dimensions(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]
                 )
                 found = condition_numbers(examples, dimension, config["draws"], random)
                 yield {
-                    "dimension": dimension,
-                    "ratio": ratio,
-                    "replicate": replicate,
-                    "value": float(found.mean()),
-                    "predicted": expected_kappa(examples, dimension),
+                    "dimension": dimension, "ratio": ratio, "replicate": replicate,
+                    "value": float(found.mean()), "predicted": expected_kappa(examples, dimension),
                     "limit": edge_limit(ratio),
-                }
+                }  # fmt: skip
 
 
 def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
@@ -225,11 +220,8 @@ def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
     examples, dimension = prompts.x.shape[-2:]
     times = torch.arange(count + 1, dtype=DTYPE)
     edge = 1 / (examples**0.5 + dimension**0.5) ** 2
-    steps = {
-        "1 / L": 1 / of.smoothness,
-        "1 / n": torch.full_like(of.smoothness, 1 / examples),
-        "edge": torch.full_like(of.smoothness, edge),
-    }
+    steps = {"1 / L": 1 / of.smoothness, "1 / n": torch.full_like(of.smoothness, 1 / examples),
+             "edge": torch.full_like(of.smoothness, edge)}  # fmt: skip
     for arm, step in steps.items():
         found = log_error(of, step, times) / 2
         for loop in range(count + 1):
@@ -250,8 +242,6 @@ def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             weights = construction(examples, config["dimension"])
             (z,) = loops(prompts.tokens, weights, _steps(step, 1))
             found = output(z) / prompts.alpha[:, None]
-            columns = {
-                "prediction": ((found * prompts.theta).sum(-1) - 1).abs(),
-                "parameter": _squared(found, prompts).sqrt(),
-            }
+            columns = {"prediction": ((found * prompts.theta).sum(-1) - 1).abs(),
+                       "parameter": _squared(found, prompts).sqrt()}  # fmt: skip
             yield from _rows(columns, examples=examples, arm=arm)

@@ -103,10 +103,8 @@ def constant_steps(of: Spectrum, examples: int, count: int) -> dict[str, Tensor]
 
 def residual_errors(of: Spectrum, p: Tensor) -> dict[str, Tensor]:
     """Mean squared errors over prompts of p(H), (..., R), as of the outputs that leave it."""
-    return {
-        "parameter": (of.c * p.square()).sum(-1).mean(-1),
-        "prediction": (of.c * p).sum(-1).square().mean(-1),
-    }
+    return {"parameter": (of.c * p.square()).sum(-1).mean(-1),
+            "prediction": (of.c * p).sum(-1).square().mean(-1)}  # fmt: skip
 
 
 def _weights(arm: str, model: Looped, examples: int) -> Iterator[dict[str, Any]]:
