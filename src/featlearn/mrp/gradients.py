@@ -187,9 +187,9 @@ def teacher_factor(
 ) -> float | Tensor:
     """The teacher factor ``tau_t = 1 + (1-theta)/(C_p theta) + delta_t`` (not a moving average).
 
-    ``schedule``: ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs'
-    one), ``constant`` (delta = 0), or ``one`` (tau = 1: an ordinary copy, with which kernels
-    shrink). ``patches_per_feature``: ``C_p``: the factor presumes knowledge of the data.
+    ``schedule``: ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs),
+    ``constant`` (delta = 0), or ``one`` (tau = 1, with which kernels shrink).
+    ``patches_per_feature``: ``C_p``.
     """
     if schedule == "one":
         return 1.0

@@ -162,9 +162,6 @@ def majority(problem: Problem) -> dict[str, Tensor]:
     return {"train_accuracy": counts.amax(1) / counts.sum(1), **accuracies(tests)}
 
 
-# --------------------------------------------------------------------------- tidy frames
-
-
 def rows(quantities: Mapping[str, Tensor], **labels: Any) -> pd.DataFrame:
     """A row a quantity and replicate, behind columns of the same label in all rows."""
     values = torch.stack([value.double().cpu() for value in quantities.values()])
