@@ -1,16 +1,8 @@
 """The multi-view distribution D: samples made of patches, several features a class (Def. 3.1).
 
-Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
-
-=======  =================================================================================
-axis     meaning
-=======  =================================================================================
-R        replicates
-N        samples
-P        patches of a sample
-d        dimension of a patch
-k, L     classes, features of a class (the paper has L = 2); flat feature index ``L * i + l``
-=======  =================================================================================
+Tensors carry a leading replicate axis R; a replicate's draws depend on its random stream only. N
+samples have P patches of dimension d, of k classes with L features each (the paper has L = 2); the
+flat index of a feature is ``L * i + l``.
 """
 
 from __future__ import annotations

@@ -135,12 +135,7 @@ def teacher_student_loss(
 
 
 def teacher_student_descent(
-    x: Tensor,
-    w: Tensor,
-    theta: float | Tensor,
-    activation: Activation,
-    *,
-    tau: float | Tensor,
+    x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation, *, tau: float | Tensor
 ) -> Tensor:
     """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
 

@@ -62,12 +62,8 @@ SINGLE = "accuracy_single_view"
 DOTTED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.8, "linestyle": ":"}
 DASHED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.9, "linestyle": "--"}
 #: Sizes and lengths below which the bands of claims on the clean data were not derived.
-of_clean_data = needs(
-    clean__data__classes=10,
-    clean__replicates=10,
-    clean__pretraining__max_steps=6000,
-    clean__supervised__steps=800,
-)
+of_clean_data = needs(clean__data__classes=10, clean__replicates=10,
+                      clean__pretraining__max_steps=6000, clean__supervised__steps=800)  # fmt: skip
 
 
 def legend(drawn: Figure, *axes: Axes, ncols: int, **more: Any) -> None:

@@ -121,12 +121,7 @@ def unlearned(problem: Problem) -> dict[str, Encode]:
         responses = [encode_in_blocks(samples.x, w, problem.activation) for w in parts]
         return torch.cat(responses, -1)
 
-    return {
-        "raw_linear": raw,
-        "random_many": random_many,
-        "extremes": extremes,
-        "moments": moments,
-    }
+    return {"raw_linear": raw, "random_many": random_many, "extremes": extremes, "moments": moments}
 
 
 def new_heads(encode: Encode, train: Samples, validation: Samples, classes: int) -> Chosen:

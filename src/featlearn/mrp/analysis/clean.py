@@ -107,14 +107,9 @@ class Noise(Claims):
     """Lemma F.6 is proved for teacher-student training; appendix H carries it over to MAE."""
 
     paper = "mrp"
-    out_of_reach = first_of(
-        of_clean_data,
-        needs(
-            teacher_student__data__classes=10,
-            teacher_student__replicates=10,
-            teacher_student__pretraining__max_steps=600,
-        ),
-    )
+    out_of_reach = first_of(of_clean_data, needs(
+        teacher_student__data__classes=10, teacher_student__replicates=10,
+        teacher_student__pretraining__max_steps=600))  # fmt: skip
 
     def aligned(self, frame, training):
         """Largest alignment of winners with their noise, in units of the claim."""

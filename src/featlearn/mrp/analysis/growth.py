@@ -151,11 +151,8 @@ def _rate(after: pd.DataFrame) -> float:
 
 class Growth(Claims):
     paper, kind = "mrp", THEOREM
-    out_of_reach = needs(
-        growth__replicates=10,
-        growth__teacher_student__max_steps=20000,
-        growth__mae__max_steps=20000,
-    )
+    out_of_reach = needs(growth__replicates=10, growth__teacher_student__max_steps=20000,
+                         growth__mae__max_steps=20000)  # fmt: skip
 
     def fit(self, case):
         """Squared correlation of a replicate's times with their predictions, at all ``sigma_0``."""

@@ -196,13 +196,8 @@ def headline_table(evaluation: pd.DataFrame) -> Table:
 class Headline(Models):
     paper, kind, possible, changed, section = "mrp", THEOREM, SHARE, LENGTH, "headline"
     premises = ("noise_within", "few_kernels")
-    out_of_reach = needs(
-        headline__data__classes=10,
-        headline__data__patches=80,
-        headline__replicates=10,
-        headline__pretraining__min_steps=1500,
-        headline__supervised__steps=1500,
-    )
+    out_of_reach = needs(headline__data__classes=10, headline__data__patches=80, headline__replicates=10,
+                         headline__pretraining__min_steps=1500, headline__supervised__steps=1500)  # fmt: skip
 
     @premise("<=")
     def few_kernels(self):

@@ -66,11 +66,8 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
 
 class KeepProbability(Claims):
     paper, kind = "mrp", THEOREM
-    out_of_reach = needs(
-        keep_probability__replicates=10,
-        keep_probability__teacher_student__max_steps=1000,
-        keep_probability__mae__max_steps=2000,
-    )
+    out_of_reach = needs(keep_probability__replicates=10, keep_probability__teacher_student__max_steps=1000,
+                         keep_probability__mae__max_steps=2000)  # fmt: skip
 
     def at(self, theta, framework, quantity):
         return per_replicate(self.trade_off, framework=framework, quantity=quantity, theta=theta)

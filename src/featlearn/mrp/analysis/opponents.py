@@ -60,9 +60,8 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
 
 class Opponents(Models):
     paper = "mrp"
-    out_of_reach = needs(
-        opponents__data__classes=10, opponents__replicates=4, opponents__pretraining__max_steps=6000
-    )
+    out_of_reach = needs(opponents__data__classes=10, opponents__replicates=4,
+                         opponents__pretraining__max_steps=6000)  # fmt: skip
 
     @claim("Control (ours) to Theorem 2",
            "single-view accuracy of the best head on features that nobody learned (sum, extremes or second moments of the "

@@ -132,34 +132,23 @@ def _arrow(ax: Axes, *points: Point, colour: str = INK) -> None:
     ))  # fmt: skip
 
 
-def _box(
-    ax: Axes,
-    place: Place,
-    *,
-    fill: Colour = "white",
-    edge: str = INK,
-    rounding: float = 0.06,
-    **look: Any,
-) -> None:
-    """A rounded box."""
-    ax.add_patch(FancyBboxPatch(
-        place.corner, place.width, place.height, facecolor=fill, edgecolor=edge,
-        boxstyle=f"round,pad=0,rounding_size={rounding}", **({"linewidth": 1.1} | look),
-    ))  # fmt: skip
+def _box(ax: Axes, place: Place, rounding: float = 0.06, **look: Any) -> None:
+    """A rounded box, white in ink unless told otherwise."""
+    look = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.1} | look
+    style = f"round,pad=0,rounding_size={rounding}"
+    ax.add_patch(FancyBboxPatch(place.corner, place.width, place.height, boxstyle=style, **look))
 
 
-def _part(
-    ax: Axes, place: Place, name: str, *, trained: bool = True, fill: Colour = TRAINED
-) -> None:
+def _part(ax: Axes, place: Place, name: str, *, trained: bool = True) -> None:
     """A box with its name inside the upper edge; its frame is dashed where nothing is trained."""
-    style = {} if trained else {"linestyle": (0, (3.5, 2))}
-    _box(ax, place, fill=fill if trained else "white", **style)
+    look = {"facecolor": TRAINED} if trained else {"linestyle": (0, (3.5, 2))}
+    _box(ax, place, **look)
     _note(ax, place.x, place.top[1] - 0.13, name, weight="bold", fontsize=HEADING)
 
 
 def _chip(ax: Axes, place: Place, text: str = "") -> None:
     """One operation inside a box."""
-    _box(ax, place, edge=GREY, rounding=0.03, linewidth=0.7)
+    _box(ax, place, 0.03, edgecolor=GREY, linewidth=0.7)
     _note(ax, place.x, place.y, text)
 
 
@@ -176,7 +165,7 @@ def _smoothed_relu(ax: Axes, place: Place) -> None:
 
 def _loss(ax: Axes, place: Place, text: str) -> None:
     """The box of the loss."""
-    _box(ax, place, fill=_tint(COLOURS["red"], 0.15), edge=COLOURS["red"])
+    _box(ax, place, facecolor=_tint(COLOURS["red"], 0.15), edgecolor=COLOURS["red"])
     _note(ax, place.x, place.y, text, fontsize=HEADING)
 
 
@@ -220,17 +209,17 @@ def _numbers(ax: Axes, place: Place, values: np.ndarray, largest: float) -> None
 
 def _legend(drawn: Figure, *, frames: bool) -> None:
     """What colours and frames mean, below the drawing."""
-    handles = [Patch(label=MEANING[kind], **_cell_look(FILL[kind])) for kind in FILL]
-    handles.append(Patch(label="masked patch", **_cell_look(None)))
-    handles.append(Patch(label="activation (white: 0)", **_cell_look(_tint(ACTIVATION, 0.8))))
-    for name, line in (("trained", "-"), ("not trained", (0, (2.5, 1.5)))) if frames else ():
-        handles.append(
-            Patch(label=name, facecolor="white", edgecolor=INK, linewidth=1.0, linestyle=line)
-        )
+    looks = {MEANING[kind]: _cell_look(FILL[kind]) for kind in FILL}
+    looks["masked patch"] = _cell_look(None)
+    looks["activation (white: 0)"] = _cell_look(_tint(ACTIVATION, 0.8))
+    if frames:
+        frame = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.0}
+        looks |= {"trained": frame, "not trained": frame | {"linestyle": (0, (2.5, 1.5))}}
     drawn.legend(
-        handles=handles, loc="lower center", ncols=4 if frames else 3, fontsize=TEXT,
-        handlelength=1.2, handleheight=1.0, columnspacing=1.3, handletextpad=0.5,
-        labelspacing=0.35, borderaxespad=0.3,
+        handles=[Patch(label=words, **look) for words, look in looks.items()],
+        loc="lower center", ncols=4 if frames else 3, fontsize=TEXT, handlelength=1.2,
+        handleheight=1.0, columnspacing=1.3, handletextpad=0.5, labelspacing=0.35,
+        borderaxespad=0.3,
     )  # fmt: skip
 
 
@@ -268,14 +257,11 @@ def teacher_student() -> Figure:
 
     _patches(ax, _cells(whole, 3, 3))
     _patches(ax, _cells(masked, 3, 3), KEPT)
-    _sample_encoder(
-        ax, student, "student encoder", r"$\langle w_r,\, \epsilon_p x_p\rangle$", trained=True
-    )
+    kernels = r"$\langle w_r,\, \epsilon_p x_p\rangle$", r"$\langle \hat w_r,\, x_p\rangle$"
+    _sample_encoder(ax, student, "student encoder", kernels[0], trained=True)
     _part(ax, decoder, "decoder", trained=False)
     _chip(ax, Place(decoder.x, decoder.y + 0.07, 0.5, 0.3), r"$\times\, b_r$")
-    _sample_encoder(
-        ax, teacher, "teacher encoder", r"$\langle \hat w_r,\, x_p\rangle$", trained=False
-    )
+    _sample_encoder(ax, teacher, "teacher encoder", kernels[1], trained=False)
     h = _activations(KEPT).sum(0)[:, None]
     h_hat = TAU * _activations([True] * len(SAMPLE)).sum(0)[:, None]
     largest = float(max(h.max() / THETA, h_hat.max()))
@@ -393,13 +379,8 @@ def masked_autoencoder() -> Figure:
         (decoder.x, middle - 0.34, r"$b = 1/\theta$, not trained", "center"),
         (decoder.x, middle - 0.65, "a masked patch\nis rebuilt as 0", "center"),
         (table.x, tie, "tied: the same kernels $w_r$", "center"),
-        (
-            whole.x + 0.08,
-            loss.y + 0.2,
-            "kept ($\\epsilon_p = 1$) with\nprobability $\\theta$",
-            "left",
-        ),
-    ):
+        (whole.x + 0.08, loss.y + 0.2, "kept ($\\epsilon_p = 1$) with\nprobability $\\theta$", "left"),
+    ):  # fmt: skip
         _note(ax, x, y, text, ha=align)
     _legend(drawn, frames=False)
     return drawn

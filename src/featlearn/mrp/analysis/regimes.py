@@ -213,12 +213,8 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
 
 class Classes(Claims):
     paper = "mrp"
-    out_of_reach = needs(
-        classes__classes=50,
-        classes__replicates=10,
-        classes__training__max_steps=2000,
-        classes__length__watched=800,
-    )
+    out_of_reach = needs(classes__classes=50, classes__replicates=10, classes__training__max_steps=2000,
+                         classes__length__watched=800)  # fmt: skip
 
     @claim("Lemma 1 (Allen-Zhu & Li)",
            "share of features captured, a line in $\\log(k)/k$ through all $k$, at infinite $k$", kind=THEOREM,

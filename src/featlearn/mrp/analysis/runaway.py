@@ -74,9 +74,7 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
 
 class Runaway(Models):
     paper, kind, possible = "mrp", THEOREM, POSITIVE
-    out_of_reach = needs(
-        runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200
-    )
+    out_of_reach = needs(runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200)  # fmt: skip
 
     @claim("Theorem 1(b), (c), part 1; Lemma F.3; Claim E.4(b)",
            "largest off-diagonal |correlation| over $\\sigma_0$ at the last capture", low=0.0, high=5.0, statistic="median",

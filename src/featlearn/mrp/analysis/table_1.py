@@ -101,9 +101,26 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _beside(paper_values: Mapping[str, Any], name: str, **frames: pd.DataFrame) -> Table:
-    """A table of the paper; ``frames`` as in :func:`table_1`."""
-    rows, about = paper_table(paper_values, name)
+@table("table-1", version="later version")
+@table("table-1-first-version", version="first version")
+def beside_the_paper(
+    paper_values: dict[str, Any],
+    comparison: pd.DataFrame,
+    gain: pd.DataFrame,
+    transfer: pd.DataFrame,
+    detection: pd.DataFrame,
+    version: str,
+) -> Table:
+    """Table 1, {{ version }}
+
+    *What to see:* signs only; sizes cannot be compared, and the paper reports one run each, without an interval.
+
+    `paper_value` is a ResNet-50 on ImageNet (in the later version also VOC). Beside it is a stand-in measured on
+    part-composed pictures, in the same unit, with the same labels for both encoders; gains are paired over replicates.
+    """
+    names = {"later version": "table-1", "first version": "table-1-first-version"}
+    rows, about = paper_table(paper_values, names[version])
+    frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection}
     found = table_1(rows, frames)
     notes = (
         f"paper_value: quoted from {about['source']}. measured: by this run, in %, on "
@@ -112,39 +129,3 @@ def _beside(paper_values: Mapping[str, Any], name: str, **frames: pd.DataFrame) 
         f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}."
     )
     return Table(found, _wide(found), notes)
-
-
-@table("table-1")
-def later_version(
-    paper_values: dict[str, Any],
-    comparison: pd.DataFrame,
-    gain: pd.DataFrame,
-    transfer: pd.DataFrame,
-    detection: pd.DataFrame,
-) -> Table:
-    """Table 1, later version
-
-    *What to see:* signs only; sizes cannot be compared, and the paper reports one run each, without an interval.
-
-    `paper_value` is a ResNet-50 on ImageNet and VOC. Beside it is a stand-in measured on part-composed pictures, in
-    the same unit, with the same labels for both encoders; gains are paired over replicates.
-    """
-    return _beside(paper_values, "table-1", comparison=comparison, gain=gain, transfer=transfer,
-                   detection=detection)  # fmt: skip
-
-
-@table("table-1-first-version")
-def first_version(
-    paper_values: dict[str, Any],
-    comparison: pd.DataFrame,
-    gain: pd.DataFrame,
-    transfer: pd.DataFrame,
-    detection: pd.DataFrame,
-) -> Table:
-    """Table 1, first version
-
-    The first version of the paper reports ImageNet only. `paper_value` is quoted; beside it is a stand-in that this
-    run measured on part-composed pictures.
-    """
-    return _beside(paper_values, "table-1-first-version", comparison=comparison, gain=gain,
-                   transfer=transfer, detection=detection)  # fmt: skip

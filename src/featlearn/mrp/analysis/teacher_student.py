@@ -75,13 +75,10 @@ class EqualStart(Claims):
     """With the fewest kernels a class, of a number that Theorem 1 admits."""
 
     paper, possible = "mrp", DIFFERENCE_OF_SHARES
-    out_of_reach = needs(
-        equal_start__data__classes=10,
-        equal_start__replicates=10,
-        equal_start__supervised__steps=200,
-        equal_start__teacher_student__half_masked__max_steps=3000,
-        equal_start__mae__max_steps=1500,
-    )
+    out_of_reach = needs(equal_start__data__classes=10, equal_start__replicates=10,
+                         equal_start__supervised__steps=200,
+                         equal_start__teacher_student__half_masked__max_steps=3000,
+                         equal_start__mae__max_steps=1500)  # fmt: skip
 
     @premise("<=")
     def few_kernels(self):

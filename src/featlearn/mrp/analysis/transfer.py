@@ -104,14 +104,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
 
 class Transfer(Claims):
     paper = "mrp"
-    out_of_reach = first_of(
-        of_clean_data,
-        needs(
-            transfer__finetuning__steps=100,
-            transfer__supervised__steps=250,
-            transfer__continued__max_steps=2000,
-        ),
-    )
+    out_of_reach = first_of(of_clean_data, needs(
+        transfer__finetuning__steps=100, transfer__supervised__steps=250, transfer__continued__max_steps=2000))  # fmt: skip
 
     @claim("Discussion, transfer (VA)",
            "accuracy on all classes (mean of multi-view and single-view), head on fine-tuned kernels minus the best of: "

@@ -14,14 +14,7 @@ from featlearn.core.files import read_tensors
 from featlearn.core.plots import COLOURS, FILLS
 from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import part_use
-from featlearn.images.figures import (
-    enlarged,
-    height_of,
-    image_cell,
-    page,
-    photograph_maps,
-    slots,
-)
+from featlearn.images.figures import enlarged, height_of, image_cell, page, photograph_maps, slots
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.worlds.world import Pictures
@@ -48,7 +41,7 @@ class Sheet:
 
     ``pictures``: N multi-view ones. ``clean`` uint8 (N, 3, S, S): the same without noise.
     ``coverage`` (N, P, S, S): how much of each pixel each part of the class covers. By classifier:
-    ``overlays`` uint8 (N, 3, L, L); ``hit`` (N, P) bool, parts that its map hits; ``predicted`` (N,).
+    ``overlays`` uint8 (N, 3, L, L); ``hit`` (N, P) bool: parts that a map hits; ``predicted`` (N,).
     """
 
     pictures: Pictures

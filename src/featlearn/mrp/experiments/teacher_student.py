@@ -57,9 +57,8 @@ def from_start(
 ) -> list[tuple[str, dict[str, Tensor]]]:
     """All models from one start: what their kernels hold, and their accuracies.
 
-    Teacher-student training stops at the last capture, or when a kernel overflows. Every head is new
-    and trained to its optimum, on standardised features. The supervised network counts as trained,
-    too.
+    Teacher-student training stops at the last capture, or when a kernel overflows. Heads are new
+    and at their optimum, on standardised features; the supervised network also counts as trained.
     """
     features, activation = problem.features, problem.activation
     strength = capture_strength(w, features).flatten(1).mean(1) / activation.varrho

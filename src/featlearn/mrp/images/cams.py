@@ -215,10 +215,7 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def measured(
-    experiment: Sight,
-    classifier: Classifier,
-    tests: list[Erasures],
-    map_cell: int | None = None,
+    experiment: Sight, classifier: Classifier, tests: list[Erasures], map_cell: int | None = None
 ) -> pd.DataFrame:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
