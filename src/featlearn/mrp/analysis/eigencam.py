@@ -6,6 +6,7 @@ Bands were fixed before any map at desk scale was looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ def part_use(values: pd.DataFrame) -> Figure:
     panels = {name: words for name, words in PANELS.items() if name in set(frame["quantity"])}
     starts = [start for start in STARTS if start in set(frame["start"])]
     counts = sorted(frame["labels"].unique())
+    marks = dict(zip(counts, cycle(MARKS), strict=False))
     # a gap between networks
     places = {start: n + 0.6 * ("random-vit" in starts[: n + 1]) for n, start in enumerate(starts)}
     drawn = canvas(8.2, 4.9)
@@ -82,10 +84,10 @@ def part_use(values: pd.DataFrame) -> Figure:
         top.tick_params(labelbottom=False)
         bottom.axhline(0, color=COLOURS["ink"], linewidth=0.8)
         for seen in pick(gains, quantity=quantity).to_dict("records"):
-            start, number = seen["start"], counts.index(seen["labels"])
-            x = places[start] + 0.26 * (number - (len(counts) - 1) / 2)
+            start, count = seen["start"], seen["labels"]
+            x = places[start] + 0.26 * (counts.index(count) - (len(counts) - 1) / 2)
             whiskers(bottom, x, seen["difference"], seen["difference_half_width"],
-                     START_COLOURS[start], marker=MARKS[number], filled=number == 0)  # fmt: skip
+                     START_COLOURS[start], marker=marks[count], filled=count == counts[0])  # fmt: skip
         bottom.tick_params(axis="x", rotation=90, length=0)
         for ax in (top, bottom):
             ax.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=8)
@@ -96,7 +98,7 @@ def part_use(values: pd.DataFrame) -> Figure:
     handles = [
         Line2D([], [], linestyle="", marker=marker, color=COLOURS["ink"], label=f"{count} labels",
                markerfacecolor=COLOURS["ink"] if count == counts[0] else FILLS["white"])
-        for count, marker in zip(counts, MARKS, strict=False)
+        for count, marker in marks.items()
     ]  # fmt: skip
     drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles),
                  title=f"{frame['replicate'].nunique()} replicates")  # fmt: skip

@@ -47,9 +47,9 @@ def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
 def hitting_times(hits: pd.DataFrame) -> Figure:
     """Do features arrive when the closed form says?
 
-    *What to see:* the law holds for MAE and without shared samples {{ verdict("mrp/t11-growth-law") }}; for every
-    teacher-student feature on multi-view data {{ verdict("mrp/t11-growth-law-teacher-student-as-printed") }}: later ones
-    come early.
+    *What to see:* that MAE features, and teacher-student ones without shared samples, follow the law {{
+    verdict("mrp/t11-growth-law") }}; that all teacher-student ones do {{
+    verdict("mrp/t11-growth-law-teacher-student-as-printed") }}: later ones come early.
 
     A mark is one feature of one run, all $\\sigma_0$: step at which its correlation reached the target, against the
     prediction. Crosses: the nearest kernel was lost to another feature. Right: no noise, no shared samples.

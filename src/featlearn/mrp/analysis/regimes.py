@@ -16,13 +16,13 @@ from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.labels import DOTTED, SINGLE, legend, number_ticks
 
-#: Panels: the frame, the model, and the model whose start is named.
+#: Panels: the frame, which is also the model whose start is named, and the model.
 PANELS = {
-    "Supervised, as trained": ("supervised", "supervised", "supervised"),
-    "Supervised + new head": ("supervised", "supervised_head", "supervised"),
-    "Summed raw patches": ("pretrained", "raw_linear", "pretrained"),
-    "Random kernels + new head": ("pretrained", "random", "pretrained"),
-    "Mask rec. + new head": ("pretrained", "pretrained", "pretrained"),
+    "Supervised, as trained": ("supervised", "supervised"),
+    "Supervised + new head": ("supervised", "supervised_head"),
+    "Summed raw patches": ("pretrained", "raw_linear"),
+    "Random kernels + new head": ("pretrained", "random"),
+    "Mask rec. + new head": ("pretrained", "pretrained"),
 }
 #: Columns of the figure.
 PARAMETERS = {
@@ -73,13 +73,13 @@ def phase_diagram(supervised_cells: pd.DataFrame, pretrained_cells: pd.DataFrame
     frames = {"supervised": supervised_cells, "pretrained": pretrained_cells}
     drawn = canvas(8.2, 6.0)
     axes = drawn.subplots(2, 3).flat
-    for ax, (title, (name, model, start)) in zip(axes, PANELS.items(), strict=False):
+    for ax, (title, (name, model)) in zip(axes, PANELS.items(), strict=False):
         frame = frames[name]
         cells = _means(frame, model, SINGLE)
         words = cells.map("{:.2f}".format)
         if model == "supervised":
             words += np.where(_means(frame, model, "converged") > 0.5, "", "*")
-        ratio = _means(frame, start, "initial_ratio").mean(axis=1)
+        ratio = _means(frame, name, "initial_ratio").mean(axis=1)
         named = cells.set_axis([f"{value:.2f}" for value in ratio]).rename(columns="{:g}".format)
         # chance is far below, so the scale begins where the lottery of the theory ends
         sns.heatmap(named, vmin=0.5, vmax=1, cmap="viridis", annot=words, fmt="",
