@@ -9,7 +9,7 @@ import pytest
 from featlearn.core.config import read_yaml
 from featlearn.core.paper_values import paper_table
 from featlearn.mrp.analysis.eigencam import Maps, part_use_gains
-from featlearn.mrp.analysis.table_1 import later_version, table_1
+from featlearn.mrp.analysis.table_1 import beside_the_paper, table_1
 
 VALUES = read_yaml(Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml")
 
@@ -104,5 +104,5 @@ def test_claims_on_maps_read_the_fewest_labels_on_multi_view_pictures():
 
 def test_one_replicate_has_means_and_no_spread(frames):
     alone = {name: frame[frame["replicate"] == 0] for name, frame in frames.items()}
-    wide = later_version(VALUES, **alone).shown
+    wide = beside_the_paper(VALUES, **alone, version="later version").shown
     assert not wide.astype(str).map(lambda cell: "nan" in cell or "±" in cell).to_numpy().any()

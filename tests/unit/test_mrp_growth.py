@@ -10,7 +10,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
-from featlearn.mrp.analysis.growth import delayed, fits, timed, with_ratio
+from featlearn.mrp.analysis.growth import Growth, timed
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
 from featlearn.mrp.experiments.growth import (
     after_capture,
@@ -179,15 +179,17 @@ def hits_frame(slope=1.0, late=()):
     return pd.DataFrame(rows, columns=names)
 
 
+def growth_of(hits):
+    claims = Growth({})
+    claims.frames = {"hits": hits}
+    return claims
+
+
 def test_fits_and_delays_of_known_arrivals():
-    found = fits(hits_frame(slope=1.03), "mae")
-    np.testing.assert_allclose(found["slope"], 1.03)
-    np.testing.assert_allclose(found["r_squared"], 1)
-    assert fits(hits_frame(late=[1]), "mae")["r_squared"].max() < 0.99
+    np.testing.assert_allclose(growth_of(hits_frame(slope=1.03)).fit("mae"), 1)
     frame = hits_frame(late=[1])
-    assert delayed(frame, "mae")["value"].tolist() == [0.25] * 3
-    first = with_ratio(frame, "mae")
-    assert set(first[first["first"]]["feature"]) == {0}
+    assert growth_of(frame).fit("mae").max() < 0.99
+    assert growth_of(frame).t11_nearest_kernel_wins_as_assumed().tolist() == [0.25] * 3
     frame.loc[0, ["measured", "ended"]] = np.nan, 100  # was not to come
     frame.loc[5, "measured"] = 0.0  # was there at the start
-    assert len(with_ratio(frame, "mae")) == len(frame) - 2
+    assert len(timed(frame, "mae")) == len(frame) - 2

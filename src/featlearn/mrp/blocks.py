@@ -1,8 +1,7 @@
 """Walking through the data in blocks that stay in the processor's cache.
 
-A step needs, for each patch and kernel, a few elementwise operations beside its matrix products.
-Done on the whole data they would stream through main memory several times and cost more than the
-products; done block by block, in buffers that are used again, they cost little.
+On the whole data a step's elementwise operations would stream through main memory several times
+and cost more than its matrix products; block by block, in buffers used again, they cost little.
 """
 
 from __future__ import annotations

@@ -28,9 +28,6 @@ def power_sums(samples: Samples, features: int, exponent: float) -> Tensor:
     return sums.scatter_add_(2, samples.owner.clamp_min(0), powers)
 
 
-# --------------------------------------------------------------------------- growth
-
-
 def growth_power(framework: Framework, q: int) -> int:
     """``p`` of the law ``da/dt ~ a**(p + 1)``: teacher-student ``2q - 2``, MAE ``q - 1``."""
     return 2 * q - 2 if framework == "teacher_student" else q - 1
@@ -69,19 +66,15 @@ def hitting_time(
     """Steps from correlation ``initial`` to ``target`` while both are in the polynomial regime.
 
     ``T = (initial^-p - target^-p) q varrho^p / (p eta Gamma)``, the solution of ``da/dt = eta Gamma
-    a^(p+1) / (q varrho^p)``, and ``(p+1)/2 ln(target / initial)`` steps more: the first correction
-    for steps of finite size, a few among hundreds. ``initial``, ``growth``: correlation at the
-    start and ``Gamma``, of one shape. ``target``: with ``tau * target * max z <= varrho`` (MAE:
-    ``tau = 1``). ``power``: ``p``, see :func:`growth_power`.
+    a^(p+1) / (q varrho^p)``, and ``(p+1)/2 ln(target / initial)`` more, the first correction for
+    steps of finite size. ``initial``, ``growth``: correlation at the start and ``Gamma``, of one
+    shape. ``target``: with ``tau * target * max z <= varrho`` (MAE: ``tau = 1``). ``power``: ``p``.
     """
     initial = initial.double()
     span = initial**-power - target**-power
     scale = activation.q * activation.varrho**power
     whole = (power + 1) / 2 * (target / initial).log()
     return span * scale / (power * learning_rate * growth) + whole
-
-
-# --------------------------------------------------------------------------- after capture
 
 
 def captured_slope(

@@ -1,16 +1,8 @@
 """The multi-view distribution D: samples made of patches, several features a class (Def. 3.1).
 
-Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
-
-=======  =================================================================================
-axis     meaning
-=======  =================================================================================
-R        replicates
-N        samples
-P        patches of a sample
-d        dimension of a patch
-k, L     classes, features of a class (the paper has L = 2); flat feature index ``L * i + l``
-=======  =================================================================================
+Tensors carry a leading replicate axis R; a replicate's draws depend on its random stream only. N
+samples have P patches of dimension d, of k classes with L features each (the paper has L = 2); the
+flat index of a feature is ``L * i + l``.
 """
 
 from __future__ import annotations
@@ -31,30 +23,18 @@ from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
 class MultiView:
     """Parameters of the multi-view distribution; the paper's symbols are in brackets.
 
-    Parameters
-    ----------
-    classes [k], dimension [d], patches [P], patches_per_feature [C_p], features_per_class
-        Sizes. The paper has two features a class.
-    sparsity [s]
-        A feature of another class is present with probability ``s / k``.
-    single_view_share [mu]
-        Probability that a sample is single-view: one feature of its class strong, the others weak.
-    weak_strength [rho]
-        Total strength of a weak feature, as a share of a main one.
-    feature_noise [gamma]
-        Every patch also holds every feature with a strength uniform in ``[0, gamma]``.
-    noise [sigma_p * sqrt(d)]
-        Expected norm of the Gaussian noise of a feature patch. Its standard deviation a coordinate
-        is ``sigma_p``; the paper prints ``N(0, sigma_p I)``, but its proof needs the variance
-        ``sigma_p**2``.
-    main_strength, off_strength
-        Ranges ``(low, high)`` of the total strength of a present feature, uniform; the main one is
-        further multiplied by ``C_p**(1 - 1/q)`` so that the sum of ``z_p**q`` is at least 1.
-    split
-        How a total strength is divided among its ``C_p`` patches: ``equal``, or ``dirichlet``
-        (uniform on the simplex).
-    q
-        Exponent of the activation, which enters the condition on the strengths.
+    - Sizes: ``classes`` [k], ``dimension`` [d], ``patches`` [P], ``patches_per_feature`` [C_p],
+      ``features_per_class``.
+    - ``sparsity`` [s]: a feature of another class is present with probability ``s / k``.
+    - ``single_view_share`` [mu]: probability that a sample is single-view: one feature of its class
+      strong, the others weak, with ``weak_strength`` [rho] times the total of a main one.
+    - ``feature_noise`` [gamma]: every patch holds every feature with a strength uniform up to it.
+    - ``noise`` [sigma_p sqrt(d)]: expected norm of the Gaussian noise of a feature patch. The paper
+      prints ``N(0, sigma_p I)``, but its proof needs the variance ``sigma_p**2``.
+    - ``main_strength``, ``off_strength``: ranges of the total strength of a present feature; the
+      main one is multiplied by ``C_p**(1 - 1/q)``, so that the sum of ``z_p**q`` is at least 1.
+    - ``split``: of a total among its ``C_p`` patches, ``equal`` or ``dirichlet`` (uniform on the
+      simplex). ``q``: exponent of the activation.
     """
 
     classes: int
@@ -147,14 +127,11 @@ def sample(
 ) -> Samples:
     """Draw ``count`` samples a replicate.
 
-    ``spec``: the distribution. ``features`` (R, k, L, d): feature directions, one set a replicate.
-    ``count``: n. ``streams``: one generator a replicate. ``single_view``: true or False makes all
-    samples single-view or multi-view; None draws with probability ``spec.single_view_share``.
-    ``noiseless``: the same samples without their Gaussian noise ``xi_p``: what the two draws differ
-    by is the noise. In the basis ``features`` a noiseless patch has ``alpha_pv``, plus ``z_p`` for
-    its own feature. Directions along the axes are ``eye(d)[: k * L]`` in the shape of ``features``.
-    Raises ValueError if a sample holds more features than its patches have room
-    for.
+    ``features`` (R, k, L, d): feature directions, one set a replicate.
+    ``streams``: one generator a replicate. ``single_view``: true or False makes all samples
+    single-view or multi-view; None draws with probability ``spec.single_view_share``.
+    ``noiseless``: the same samples without their Gaussian noise ``xi_p``. Raises ValueError if a
+    sample holds more features than its patches have room for.
     """
     if len(streams) != features.shape[0]:
         raise ValueError(f"streams: {len(streams)}; expected one a replicate ({features.shape[0]})")
@@ -168,16 +145,13 @@ def sample(
 def packed(samples: Samples, parts: int = 1) -> list[Samples]:
     """The same samples without the patches that hold no feature, in parts of similar length.
 
-    The paper has at least as many patches as features, P >= 2k, of which a sample fills a few: the
-    others cost most of a training step. Here the patches with a feature come first and the others
-    are dropped, **and with them the background noise**; its size, at most ``gamma * k`` a patch, is
-    far below that of a feature. A sample with fewer features than the longest one of its part is
-    filled up with patches of zeros, which contribute exactly nothing, as ``R(0) = 0``. Samples are
-    sorted by their number of features, so that little is filled up.
+    The paper has at least as many patches as features, of which a sample fills a few: the others
+    cost most of a training step. They are dropped here, **and with them the background noise**; its
+    size, at most ``gamma * k`` a patch, is far below that of a feature. Shorter samples of a part
+    are filled up with zeros, which contribute exactly nothing, as ``R(0) = 0``.
 
-    ``samples``: r replicates of N samples. ``parts``: number of parts, each of about ``N / parts``
-    samples of every replicate. Returns list of Samples: shortest samples first; P differs from part
-    to part.
+    ``parts``: how many, each of about ``N / parts`` samples of every replicate. Returns the parts,
+    shortest samples first; P differs from part to part.
     """
     replicate = torch.arange(samples.y.shape[0], device=samples.y.device)[:, None]
     filled = (samples.owner >= 0).sum(-1)
@@ -304,14 +278,11 @@ def _shares(spec: MultiView, n: int, stream: torch.Generator) -> Tensor:
 class Problem:
     """Data, features and initial kernels that a section of the config describes, on one device.
 
-    Samples are drawn when they are first needed: a pure function of config and seed, a second's
-    work, and at ``paper`` size larger than a disk would like. Draws are made on the CPU.
+    Samples are drawn on the CPU when they are first needed: a pure function of config and seed.
 
-    ``name``: names the random streams, with the seed and the replicate. ``config``: the section,
-    e.g. ``config["mrp"]["headline"]``. ``shares``: shares of single-view data to train at in one
-    batch, in place of that of the section: R is then shares x replicates. All have the same
-    features and draws, so they are paired. ``features`` (R, k, L, d): feature directions that are
-    given and not drawn.
+    ``name``: of the random streams. ``config``: the section, e.g. ``config["mrp"]["headline"]``.
+    ``shares``: shares of single-view data to train at in one batch, in place of the section's: R is
+    then shares x replicates, paired. ``features`` (R, k, L, d): given and not drawn.
     """
 
     def __init__(
@@ -389,7 +360,7 @@ class Problem:
     def masks(self, theta: float, step: int) -> Tensor:
         """(R, N, P) bool: the training patches that a mask keeps, each with probability ``theta``.
 
-        Every step has masks of its own, which do not depend on those before.
+        The masks of a step do not depend on those before.
         """
         shape = self.train.x.shape[1:3]
         kept = [

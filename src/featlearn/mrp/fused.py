@@ -1,13 +1,11 @@
 """The elementwise passes of a training step, each fused into one loop by ``torch.compile``.
 
-Beside its matrix products a step looks at every response ``<w_r, x_p>`` twice: to sum over the
-patches (or, for MAE, to decode), and to weigh the patches. Plain PyTorch needs a dozen passes over
-memory for that, which cost up to several times the products. Compiled, it is two.
+Beside its matrix products a step looks at every response ``<w_r, x_p>`` twice. Plain PyTorch needs
+a dozen passes over memory for that; compiled, it is two.
 
-Responses are laid out **patch-major**, (R, P, N * K): the sum over the patches then adds long
-contiguous rows. So patches are laid out patch-major too, once before a training:
-:func:`prepared` returns ``x`` of the same shape (R, N, P, d) with other strides. An ``x`` with
-these strides is what makes :mod:`featlearn.mrp.gradients` take the compiled passes.
+Responses are laid out **patch-major**, (R, P, N * K): sums over patches then add contiguous rows.
+So are patches, once before a training: :func:`prepared` returns ``x`` of the same shape with other
+strides, which make :mod:`featlearn.mrp.gradients` take the compiled passes.
 """
 
 from __future__ import annotations

@@ -135,12 +135,7 @@ def teacher_student_loss(
 
 
 def teacher_student_descent(
-    x: Tensor,
-    w: Tensor,
-    theta: float | Tensor,
-    activation: Activation,
-    *,
-    tau: float | Tensor,
+    x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation, *, tau: float | Tensor
 ) -> Tensor:
     """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
 
@@ -187,9 +182,9 @@ def teacher_factor(
 ) -> float | Tensor:
     """The teacher factor ``tau_t = 1 + (1-theta)/(C_p theta) + delta_t`` (not a moving average).
 
-    ``schedule``: ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs'
-    one), ``constant`` (delta = 0), or ``one`` (tau = 1: an ordinary copy, with which kernels
-    shrink). ``patches_per_feature``: ``C_p``: the factor presumes knowledge of the data.
+    ``schedule``: ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs),
+    ``constant`` (delta = 0), or ``one`` (tau = 1, with which kernels shrink).
+    ``patches_per_feature``: ``C_p``.
     """
     if schedule == "one":
         return 1.0

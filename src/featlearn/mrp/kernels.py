@@ -22,11 +22,8 @@ class Capture:
     """Which kernel holds which feature.
 
     A feature is *captured* when a kernel's correlation with it reaches ``varrho``; such a kernel is
-    a *winner*.
-
-    ``correlation`` (R, K, k, L): ``<w_r, v_{i,l}>``. ``varrho``: threshold of the activation.
-    ``by_class``: count only the kernels of a feature's own class (the supervised network with a
-    fixed head, in which a class cannot use the kernels of another).
+    a *winner*. ``correlation`` (R, K, k, L): ``<w_r, v_{i,l}>``. ``by_class``: only kernels of the
+    feature's class count (a class under a fixed head cannot use those of another).
     """
 
     correlation: Tensor
@@ -114,21 +111,16 @@ def impure_share(impure: Tensor, winners: Tensor) -> Tensor:
     return impure / winners.clamp_min(1)
 
 
-# --------------------------------------------------------------------------- lottery sets
-
-
 def lottery_sets(correlation: Tensor, constant: float = 0.25) -> Tensor:
     """``M_{i,l} = { r : <w_r, v_{i,l}> >= Lambda_{i,l} (1 - C_M / log k) }`` (section 5.2).
 
-    A kernel that starts close enough to the best one may overtake it; one further behind may not.
-    The theorems speak of the kernels of these sets, and presuppose that a kernel belongs to one
-    set at most.
+    Kernels that start close enough to the best one may overtake it. The theorems presuppose that a
+    kernel belongs to one set at most.
 
-    ``correlation`` (R, K, k, L): correlations of the **initial** kernels with the features; the
-    sets are never recomputed. ``constant``: ``C_M``. The paper leaves it open. A proof step wants
-    it above 1, which at k = 10 admits every kernel above 0.57 of the best; 0.25 gives sets of a few
-    kernels. Returns a Tensor (R, K, k, L) bool. Only kernels with a positive correlation belong to
-    a set.
+    ``correlation`` (R, K, k, L): of the **initial** kernels with the features. ``constant``:
+    ``C_M``, which the paper leaves open. A proof step wants it above 1, which at k = 10 admits
+    every kernel above 0.57 of the best; 0.25 gives sets of a few kernels. Returns a Tensor (R, K,
+    k, L) bool, true of positive correlations only.
     """
     share = 1 - constant / math.log(correlation.shape[2])
     best = correlation.amax(1, keepdim=True)
@@ -139,8 +131,6 @@ def memberships(sets: Tensor) -> Tensor:
     """In how many lottery sets each kernel is: (R, K, k, L) bool to (R, K) int64."""
     return sets.flatten(2).sum(-1)
 
-
-# --------------------------------------------------------------------------- noise
 
 #: Patches of the feature that a winner holds most, of other features, and without a feature.
 KINDS = ("own", "other", "background")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, premise
 from featlearn.core.claims import needs
@@ -57,26 +58,33 @@ BASELINES = (
     "supervised_masked", "supervised_masked_head",
 )  # fmt: skip
 SINGLE = "accuracy_single_view"
+#: Lines at a level that is known beforehand: chance or a limit; a threshold or an end.
+DOTTED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.8, "linestyle": ":"}
+DASHED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.9, "linestyle": "--"}
 #: Sizes and lengths below which the bands of claims on the clean data were not derived.
-of_clean_data = needs(
-    clean__data__classes=10,
-    clean__replicates=10,
-    clean__pretraining__max_steps=6000,
-    clean__supervised__steps=800,
-)
+of_clean_data = needs(clean__data__classes=10, clean__replicates=10,
+                      clean__pretraining__max_steps=6000, clean__supervised__steps=800)  # fmt: skip
 
 
-def by_replicate(frame: pd.DataFrame, column: str = "value", how: str = "mean") -> np.ndarray:
-    """One number a replicate: ``mean``, ``max``, ``min`` or ``median`` of its rows."""
-    if frame.empty:
-        raise KeyError(f"no rows to take the {how} of")
-    return frame.groupby("replicate")[column].agg(how).sort_index().to_numpy(dtype=np.float64)
+def legend(drawn: Figure, *axes: Axes, ncols: int, **more: Any) -> None:
+    """One legend below the figure, with what the axes have, each entry once."""
+    found: dict[str, Any] = {}
+    for ax in axes:
+        handles, words = ax.get_legend_handles_labels()
+        found |= zip(words, handles, strict=True)
+    drawn.legend([*found.values()], [*found], loc="outside lower center", ncols=ncols, **more)
+
+
+def number_ticks(ax: Axes, ticks: Sequence[float], axis: str = "y") -> None:
+    """Plain numbers at these places of a logarithmic axis."""
+    getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
 
 
 class Models(Claims):
     """Numbers of models, paired: all of a replicate saw the same features and samples.
 
-    ``section``: of the paper's config, for the premise.
+    ``section``: of the paper's config, for the premise. ``evaluation``: a row a model and quantity.
     """
 
     section: ClassVar[str]
@@ -87,12 +95,8 @@ class Models(Claims):
         data, network = (self.config[self.section][key] for key in ("data", "network"))
         return data["feature_noise"], network["sigma_0"] / data["classes"]
 
-    def measured(self) -> pd.DataFrame:
-        """The frame that has a row a model and quantity."""
-        return self.evaluation
-
     def of(self, model: str, quantity: str) -> np.ndarray:
-        return per_replicate(self.measured(), model=model, quantity=quantity)
+        return per_replicate(self.evaluation, model=model, quantity=quantity)
 
     def lead(self, model: str, other: str, quantity: str) -> np.ndarray:
         return self.of(model, quantity) - self.of(other, quantity)

@@ -121,12 +121,7 @@ def unlearned(problem: Problem) -> dict[str, Encode]:
         responses = [encode_in_blocks(samples.x, w, problem.activation) for w in parts]
         return torch.cat(responses, -1)
 
-    return {
-        "raw_linear": raw,
-        "random_many": random_many,
-        "extremes": extremes,
-        "moments": moments,
-    }
+    return {"raw_linear": raw, "random_many": random_many, "extremes": extremes, "moments": moments}
 
 
 def new_heads(encode: Encode, train: Samples, validation: Samples, classes: int) -> Chosen:
@@ -160,9 +155,6 @@ def majority(problem: Problem) -> dict[str, Tensor]:
         for kind, test in problem.tests.items()
     }
     return {"train_accuracy": counts.amax(1) / counts.sum(1), **accuracies(tests)}
-
-
-# --------------------------------------------------------------------------- tidy frames
 
 
 def rows(quantities: Mapping[str, Tensor], **labels: Any) -> pd.DataFrame:

@@ -78,9 +78,9 @@ def silent(_: int, __: Callable[[], dict[str, str]]) -> None:
 class Pretrained(NamedTuple):
     """Outcome of a pre-training.
 
-    ``at_capture`` are the kernels right after the step that captured a replicate's last feature;
-    where some feature was never captured, those of the end. ``trace`` has ``strength``
-    (steps, R, k, L), ``Lambda`` over time; a finished replicate keeps its value.
+    ``at_capture`` are the kernels right after a replicate's last capture, or of the end where some
+    feature was never captured. ``trace`` has ``strength`` (steps, R, k, L), ``Lambda`` over time; a
+    finished replicate keeps its value.
     """
 
     w: Tensor  #: (R, K, d), kernels at each replicate's own end
@@ -118,32 +118,14 @@ def pretrain(
     A replicate ends ``hit_factor`` times later than the step at which all features were captured,
     or at ``max_steps``, or when it diverges. Finished replicates leave the batch.
 
-    Parameters
-    ----------
-    x : (R, N, P, d)
-    features : (R, k, L, d)
-        Only to see what was captured, and to stop.
-    w : (R, K, d)
-        Kernels at the start; not changed.
-    theta, learning_rate
-        Probability that a patch is kept, and rate; each a number, or (R,).
-    schedule, patches_per_feature
-        Of the teacher: see :func:`featlearn.mrp.gradients.teacher_factor`.
-    captured_at
-        Correlation at which a feature counts as captured; left out, ``varrho``.
-    min_steps
-        No replicate ends earlier, even if its kernels hold all features from the start.
-    may_diverge
-        True marks a diverged replicate in the result in place of an error.
-    observe
-        What else to write into the trace; a finished replicate keeps its values.
-    report
-        Called after every step with its number and a function that gives words for a reader.
-
-    Raises
-    ------
-    DivergedError
-        If a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
+    ``x`` (R, N, P, d). ``features`` (R, k, L, d): only to see what was captured, and to stop. ``w``
+    (R, K, d): start; not changed. ``theta``, ``learning_rate``: probability that a patch is kept,
+    and rate; each a number, or (R,). ``schedule``, ``patches_per_feature``: of the teacher, see
+    :func:`featlearn.mrp.gradients.teacher_factor`. ``captured_at``: correlation at which a feature
+    counts as captured; left out, ``varrho``. ``min_steps``: no replicate ends earlier. ``observe``:
+    what else goes into the trace. ``report``: called after every step with its number and a
+    function that gives words for a reader. Raises DivergedError if a kernel leaves the finite
+    numbers or grows beyond ``OVERFLOW``; with ``may_diverge`` the result marks the replicate.
     """
     threshold = activation.varrho if captured_at is None else captured_at
     w = w.clone()
@@ -275,12 +257,11 @@ def train_classifier(
     Supervised training from scratch is ``head_rate=0`` with a fixed-block head; fine-tuning moves
     both (equations (14), (15)).
 
-    ``x`` (R, N, P, d). ``y`` (R, N) int64. ``w`` (R, K, d), u : (R, k, K): start; not changed.
+    ``x`` (R, N, P, d). ``y`` (R, N) int64. ``w`` (R, K, d), ``u`` (R, k, K): start; not changed.
     ``encoder_rate``, ``head_rate``: the paper's ``eta_1`` and ``eta_2``. ``features`` (R, k, L, d):
-    only to write down ``Lambda`` over time. ``order``: ``simultaneous`` as equations (14), (15)
-    say; ``u_then_w`` as their proof uses at its first step: the encoder's gradient then sees the
-    new head. (With a zero head a simultaneous first step leaves the encoder as it is.). ``masks``:
-    gives the patches (R, N, P) that a step sees; the others are zeros in it, in its loss, too.
+    only to write down ``Lambda``. ``order``: ``simultaneous`` as equations (14), (15) say;
+    ``u_then_w`` as their proof has it: the encoder's gradient sees the new head. ``masks``: gives
+    the patches (R, N, P) that a step sees; the others are zeros in it, in its loss, too.
     """
     w, u = w.clone(), u.clone()
     batch = fused.prepared(x, w.shape[1], steps, activation)
@@ -404,12 +385,10 @@ def fit(
     have fitted their data leave the batch; ``converged`` marks those that did.
 
     ``parts``: the training set, in one part or several (see :func:`featlearn.mrp.data.packed`).
-    ``w`` (R, K, d), u : (R, k, K): kernels at the start, and the head, which stays as it is.
+    ``w`` (R, K, d), ``u`` (R, k, K): kernels at the start, and the head, which stays as it is.
     ``tolerance``: mean cross-entropy below which a replicate that has all its labels right ends; 0
-    trains all replicates for ``max_steps``. ``report``: called after every step with its number and
-    a function that gives words for a reader. ``check_every``: steps between two checks of who has
-    finished. ``watch``, ``watched``: ``watch`` is called at the steps in ``watched``. Raises
-    DivergedError if a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
+    trains all for ``max_steps``. ``check_every``: steps between two checks of who has finished.
+    ``watch`` is called at the steps in ``watched``. ``report``, Raises: as of :func:`pretrain`.
     """
     w = w.clone()
     batch = [(fused.prepared(part.x, w.shape[1], max_steps, activation), part.y) for part in parts]

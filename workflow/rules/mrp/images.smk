@@ -34,16 +34,6 @@ wildcard_constraints:
     replicate="[0-9]+",
 
 
-use rule calculate as mrp_images_sheet with:
-    output:
-        PUBLISHED.files("mrp", "figure", "images-contact-sheet"),
-    params:
-        **by("mrp.experiments.images_comparison:pictures", PICTURES, device="cpu", contains="drawn"),
-
-
-shown_by(rules.mrp_images_sheet, "images")
-
-
 use rule compute as mrp_images_pretrain with:
     input:
         # the fixed teacher that a method names: another method's encoder

@@ -120,13 +120,6 @@ use rule calculate as mrp_oracles with:
         ),
 
 
-use rule compute_kernels as mrp_training_controls with:
-    output:
-        **outputs("mrp/oracles", gradients="printed-gradient"),
-    params:
-        **by("mrp.experiments.oracles:printed_gradient", only=f"{SETUP} pretraining"),
-
-
 use rule calculate as mrp_initialisation with:
     output:
         **outputs("mrp/initialisation", "lottery"),
@@ -289,15 +282,10 @@ experiment(
     rules.mrp_clean_evaluate,
     rules.mrp_purity,
     rules.mrp_noise,
+    localisation=rules.mrp_localise.output.localisation,
     teacher_student_noise=rules.mrp_teacher_student.output.noise,
 )
-experiment(
-    "mrp",
-    "oracles",
-    rules.mrp_oracles,
-    rules.mrp_training_controls,
-    rules.mrp_initialisation,
-)
+experiment("mrp", "oracles", rules.mrp_oracles, rules.mrp_initialisation)
 experiment(
     "mrp",
     "teacher-student",
@@ -317,6 +305,5 @@ experiment(
 )
 experiment("mrp", "finetuning", rules.mrp_finetune, section=KERNELS["clean"])
 experiment("mrp", "transfer")
-experiment("mrp", "localisation", rules.mrp_localise)
 # what of the paper is drawn; Table 1 is measured
 experiment("mrp", "paper_items", contains="drawn")

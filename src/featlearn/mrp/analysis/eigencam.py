@@ -5,11 +5,13 @@ Bands were fixed before any map at desk scale was looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featlearn.core.claim_methods import claim
@@ -21,17 +23,13 @@ from featlearn.core.claims import (
     OutOfReach,
     first_of,
     needs,
-)
+)  # fmt: skip
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column, whiskers
 from featlearn.core.stats import paired, per_replicate
 from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS, Pictures, less, reach
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Quantities that are shown, in words, with the value by chance or of even heat where there is one.
 PANELS: dict[str, tuple[str, float | None]] = {
@@ -41,6 +39,8 @@ PANELS: dict[str, tuple[str, float | None]] = {
     "flipped": ("wrong after erasing\na part (share)", None),
     "matched": ("hottest part\ncounts most", 0.5),
 }
+#: Marks of the numbers of labels, from the fewest on, which are filled.
+MARKS = ("s", "^", "o", "D", "v")
 
 
 def part_use_gains(measured: pd.DataFrame) -> pd.DataFrame:
@@ -59,84 +59,50 @@ def part_use(values: pd.DataFrame) -> Figure:
     parts after SimMIM") }}; {{ said("mrp/cam-stands-erasure", holds="erasing a part turns fewer answers wrong",
     fails="erasing a part turns no fewer answers wrong") }}.
 
-    Top, with the fewest labels: parts hit; evenness and share of heat on parts; right answers lost by erasing one part;
-    agreement of hottest and costliest part (dotted: chance). Bottom: difference from supervised training, by labels. Dots are replicates,
-    whiskers 95 % intervals.
-
-    ---
-
-    All panels use multi-view pictures; an erasure changes nothing outside its part. Numbers in
-    sentences are differences between SimMIM and supervised training of the same network. The paper reads off its
-    pictures that pre-training raises the first two and lowers the fourth. The last panel tells whether a map may be
-    read as what a prediction rests on.
+    Multi-view pictures. Top, fewest labels: parts hit; evenness and share of heat on parts; right answers lost by
+    erasing one part; how often the hottest part is the costliest (dotted: chance). Bottom: difference from supervised
+    training, by labels. Dots are replicates, whiskers 95 % intervals.
     """
     frame = pick(values, test_set="multi_view")
     gains = part_use_gains(frame)
     panels = {name: words for name, words in PANELS.items() if name in set(frame["quantity"])}
     starts = [start for start in STARTS if start in set(frame["start"])]
+    counts = sorted(frame["labels"].unique())
+    marks = dict(zip(counts, cycle(MARKS), strict=False))
+    # a gap between networks
+    places = {start: n + 0.6 * ("random-vit" in starts[: n + 1]) for n, start in enumerate(starts)}
     drawn = canvas(8.2, 4.9)
     axes = drawn.subplots(2, len(panels), squeeze=False, height_ratios=[1.15, 1])
-    fewest = pick(frame, labels=frame["labels"].min())
-    places = _places(starts)
-    counts = sorted(frame["labels"].unique())
-    for number, (quantity, (title, chance)) in enumerate(panels.items()):
-        top, bottom = axes[:, number]
-        _bars(top, pick(fewest, quantity=quantity), places)
+    for (top, bottom), (quantity, (title, chance)) in zip(axes.T, panels.items(), strict=True):
+        for start, x in places.items():
+            own = pick(frame, labels=counts[0], quantity=quantity, start=start)
+            column(top, x, own["value"], START_COLOURS[start])
+        top.set_ylim(0, None)
         if chance is not None:
             top.axhline(chance, color=COLOURS["ink"], linestyle=":", linewidth=1)
         top.set_title(title, fontsize=8.5)
-        _differences(bottom, gains[gains["quantity"] == quantity], places, counts)
         top.tick_params(labelbottom=False)
-        bottom.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=8)
+        bottom.axhline(0, color=COLOURS["ink"], linewidth=0.8)
+        for seen in pick(gains, quantity=quantity).to_dict("records"):
+            start, count = seen["start"], seen["labels"]
+            x = places[start] + 0.26 * (counts.index(count) - (len(counts) - 1) / 2)
+            whiskers(bottom, x, seen["difference"], seen["difference_half_width"],
+                     START_COLOURS[start], marker=marks[count], filled=count == counts[0])  # fmt: skip
         bottom.tick_params(axis="x", rotation=90, length=0)
-        top.set_xlim(-0.7, max(places.values()) + 0.7)
-        bottom.set_xlim(top.get_xlim())
+        for ax in (top, bottom):
+            ax.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=8)
+            ax.set_xlim(-0.7, max(places.values()) + 0.7)
+            ax.grid(axis="x", visible=False)
     axes[0, 0].set_ylabel("fewest labels")
     axes[1, 0].set_ylabel("difference from\nsupervised, paired")
     handles = [
         Line2D([], [], linestyle="", marker=marker, color=COLOURS["ink"], label=f"{count} labels",
-               markerfacecolor=_face(COLOURS["ink"], count, counts))
-        for count, marker in zip(counts, MARKS, strict=False)
+               markerfacecolor=COLOURS["ink"] if count == counts[0] else FILLS["white"])
+        for count, marker in marks.items()
     ]  # fmt: skip
     drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles),
                  title=f"{frame['replicate'].nunique()} replicates")  # fmt: skip
     return drawn
-
-
-#: Marks of the numbers of labels, from the fewest on, which are filled.
-MARKS = ("s", "^", "o", "D", "v")
-
-
-def _face(colour: str, count: int, counts: Sequence[int]) -> str:
-    return colour if count == counts[0] else FILLS["white"]
-
-
-def _places(starts: list[str]) -> dict[str, float]:
-    """A place on the axis for each start, with a gap between networks."""
-    second = next((n for n, start in enumerate(starts) if start == "random-vit"), len(starts))
-    return {start: n + 0.6 * (n >= second) for n, start in enumerate(starts)}
-
-
-def _bars(ax: Axes, frame: pd.DataFrame, places: Mapping[str, float]) -> None:
-    for start, x in places.items():
-        column(ax, x, pick(frame, start=start)["value"], START_COLOURS[start])
-    ax.set_ylim(0, None)
-    ax.set_xticks(list(places.values()))
-    ax.grid(axis="x", visible=False)
-
-
-def _differences(
-    ax: Axes, gains: pd.DataFrame, places: Mapping[str, float], counts: Sequence[int]
-) -> None:
-    ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
-    for number, (count, marker) in enumerate(zip(counts, MARKS, strict=False)):
-        shift = 0.26 * (number - (len(counts) - 1) / 2)
-        own = gains[gains["labels"] == count].set_index("start")
-        for start in (start for start in places if start in own.index):
-            seen, colour = own.loc[start], START_COLOURS[start]
-            whiskers(ax, places[start] + shift, seen["difference"], seen["difference_half_width"],
-                     colour, marker=marker, filled=count == counts[0])  # fmt: skip
-    ax.grid(axis="x", visible=False)
 
 
 #: Of all claims on maps.

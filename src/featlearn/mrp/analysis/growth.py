@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featlearn.core.claim_methods import Claims, claim
@@ -13,12 +12,10 @@ from featlearn.core.claims import SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.mrp.labels import FRAMEWORK_COLOURS, by_replicate
+from featlearn.core.stats import per_replicate
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, number_ticks
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]
 #: Of the teacher factor: colour, style, width, order of drawing, name.
 SCHEDULES = {
     "appendix": (COLOURS["green"], "-", 1.5, 2, r"$\delta_t=1/(t^{1/q}+1)$, appendix"),
@@ -46,91 +43,53 @@ def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
     return own[np.isfinite(own["predicted"]) & np.isfinite(own["nearest"])]
 
 
-def fits(hits: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Straight line through a replicate's times at all ``sigma_0``: replicate, slope, r_squared."""
-    rows = []
-    for replicate, own in timed(hits, case).groupby("replicate"):
-        x, y = own["predicted"].to_numpy(), own["measured"].to_numpy()
-        slope = np.polyfit(x, y, 1)[0]
-        rows.append((replicate, slope, np.corrcoef(x, y)[0, 1] ** 2))
-    return pd.DataFrame(rows, columns=["replicate", "slope", "r_squared"])
-
-
-def with_ratio(hits: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Rows of :func:`timed` with ``ratio``, measured over predicted, and ``first``, whether it was the first of its run."""
-    own = timed(hits, case)
-    earliest = own.groupby(["sigma_0", "replicate"])["measured"].transform("min")
-    return own.assign(ratio=own["measured"] / own["predicted"], first=own["measured"] == earliest)
-
-
-def delayed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Share of features that arrive 10 % later than their nearest kernel would: replicate, value."""
-    own = timed(hits, case)
-    late = (own["measured"] > 1.1 * own["nearest"]).astype(float)
-    return late.groupby(own["replicate"]).mean().rename("value").reset_index()
-
-
 @figure()
 def hitting_times(hits: pd.DataFrame) -> Figure:
-    r"""Do features arrive when the closed form says?
+    """Do features arrive when the closed form says?
 
-    *What to see:* MAE features lie on the diagonal while a kernel wins one feature at most; teacher-student features
-    come early, except the first.
+    *What to see:* that MAE features, and teacher-student ones without shared samples, follow the law {{
+    verdict("mrp/t11-growth-law") }}; that all teacher-student ones do {{
+    verdict("mrp/t11-growth-law-teacher-student-as-printed") }}: later ones come early.
 
-    A mark is one feature of one run: step at which its correlation reached the target, against the prediction.
-    Crosses: the nearest kernel was lost to another feature. Right: no noise, no shared samples.
-
-    ---
-
-    The prediction is $(\Lambda_0^{-p} - \Lambda_T^{-p})\, q \varrho^p / (p \eta \Gamma)$ from the first correlation
-    $\Lambda_0$ to a target $\Lambda_T$ below the threshold, with $p = 2q - 2$ (teacher-student) or $p = q - 1$ (MAE)
-    and $\Gamma$ measured on the training data; all replicates, all $\sigma_0$. Where its nearest kernel is lost, a
-    feature waits for the next best; the theorems exclude this by assuming disjoint lottery sets. A dot far below the
-    diagonal reached the target in a kernel that was then driven out. The paper's teacher-student claims leave out the
-    cross term between features of one sample. That the law holds for MAE and without shared samples {{
-    verdict("mrp/t11-growth-law") }}; that it holds for every teacher-student feature on multi-view data {{
-    verdict("mrp/t11-growth-law-teacher-student-as-printed") }}.
+    A mark is one feature of one run, all $\\sigma_0$: step at which its correlation reached the target, against the
+    prediction. Crosses: the nearest kernel was lost to another feature. Right: no noise, no shared samples.
     """
     drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)
+    both = hits[hits["measured"] > 0][["measured", "predicted"]].to_numpy()
+    both = both[np.isfinite(both)]
+    ends = [0.8 * both.min(), 1.25 * both.max()]
     for ax, (case, title) in zip(axes, CASES.items(), strict=True):
-        own = with_ratio(hits, case)
-        _diagonal(ax, hits)
-        first = own["first"]
-        split = case == "teacher_student"
-        rest = own[~first] if split else own
-        colour = FRAMEWORK_COLOURS["MAE" if case == "mae" else "teacher-student"]
+        own = timed(hits, case)
+        ax.plot(ends, ends, color=COLOURS["ink"], linewidth=0.9, zorder=1)
+        colour, rest = MAE if case == "mae" else STUDENT, own
+        if case == "teacher_student":
+            earliest = own.groupby(["sigma_0", "replicate"])["measured"].transform("min")
+            first = own[own["measured"] == earliest]
+            rest, colour = own.drop(first.index), COLOURS["red"]
         ax.plot(rest["predicted"], rest["measured"], "o", markersize=3.2, alpha=0.45,
-                color=COLOURS["red"] if split else colour, markeredgewidth=0)  # fmt: skip
-        if split:
-            ax.plot(own[first]["predicted"], own[first]["measured"], "D", markersize=4.2,
-                    color=colour, markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
+                color=colour, markeredgewidth=0)  # fmt: skip
+        if case == "teacher_student":
+            ax.plot(first["predicted"], first["measured"], "D", markersize=4.2, color=STUDENT,
+                    markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
         if case == "mae":
             late = own[own["predicted"] > 1.05 * own["nearest"]]
             ax.plot(late["nearest"], late["measured"], "x", markersize=5, color=COLOURS["grey"])
         ax.set(title=title, xscale="log", yscale="log", xlabel="predicted (steps)")
     axes[0].set_ylabel("measured hitting time (steps)")
+    marks = [
+        ("o", MAE, "a feature, MAE"),
+        ("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
+        ("o", STUDENT, "a feature, teacher-student"),
+        ("D", STUDENT, "first feature of a run"),
+        ("o", COLOURS["red"], "a later feature"),
+    ]
     handles = [
-        _mark("o", FRAMEWORK_COLOURS["MAE"], "a feature, MAE"),
-        _mark("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
-        _mark("o", FRAMEWORK_COLOURS["teacher-student"], "a feature, teacher-student"),
-        _mark("D", FRAMEWORK_COLOURS["teacher-student"], "first feature of a run"),
-        _mark("o", COLOURS["red"], "a later feature"),
+        *(Line2D([], [], linestyle="", marker=m, color=c, label=words) for m, c, words in marks),
         Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted"),
     ]
     drawn.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
     return drawn
-
-
-def _mark(marker: str, colour: str, label: str) -> Line2D:
-    return Line2D([], [], linestyle="", marker=marker, color=colour, label=label)
-
-
-def _diagonal(ax: Axes, hits: pd.DataFrame) -> None:
-    times = hits[hits["measured"] > 0][["measured", "predicted"]].to_numpy()
-    times = times[np.isfinite(times)]
-    ends = [0.8 * times.min(), 1.25 * times.max()]
-    ax.plot(ends, ends, color=COLOURS["ink"], linewidth=0.9, zorder=1)
 
 
 @figure()
@@ -139,56 +98,44 @@ def drift_after_capture(
 ) -> Figure:
     r"""Does a teacher-student kernel come to rest after capture?
 
-    *What to see:* the paper lets the gradient fade like $T_0^{-1/q}$ (dashed); it tends to a constant, so a captured
-    feature grows without limit.
+    *What to see:* the paper lets the gradient fade like $T_0^{-1/q}$ (dashed): {{
+    verdict("mrp/t9-residual-as-printed") }}. It tends to a constant, so a captured feature grows without limit.
 
     One kernel, one feature, no noise, float64. Left: correlation after capture for both printed schedules of the
     teacher factor and none; thin: closed form. Right: gradient at a capture at step $T_0$.
-
-    ---
-
-    The linear branch of the smoothed ReLU has an offset that the teacher factor does not cancel. The gradient
-    $\mathbb{E}[\sum_p z_p (1/\theta - 1)(1 - 1/q) \varrho]$ stays for ever: growth is linear at best, and faster with
-    the schedule of the proofs. That the gradient fades as printed {{ verdict("mrp/t9-residual-as-printed") }}.
     """
     after, residual = after_capture, residual_slopes
     drawn = canvas(8.4, 3.7)
     left, right = drawn.subplots(1, 2)
-    start = after["step"].min()
+    start, end = after["step"].min(), after["step"].max()
     for schedule, (colour, style, width, order, name) in SCHEDULES.items():
         mean = pick(after, schedule=schedule).groupby("step")["strength"].mean()
         left.plot(mean.index - start, mean, style, color=colour, label=name,
                   linewidth=width, zorder=order)  # fmt: skip
-    last = after["step"].max() - start
-    constant = pick(after, schedule="constant", step=start)
-    rate = _rate(after)
-    line = np.linspace(0, last, 200)
-    left.plot(line, constant["strength"].mean() + rate * line, color=COLOURS["ink"],
+    line = np.linspace(0, end - start, 200)
+    constant = pick(after, schedule="constant", step=start)["strength"].mean()
+    left.plot(line, constant + _rate(after) * line, color=COLOURS["ink"],
               linewidth=0.9, zorder=4, label="closed form, constant drift")  # fmt: skip
-    left.set(title="A captured feature goes on growing", yscale="log", xlim=(0, last))
+    left.set(title="A captured feature goes on growing", yscale="log", xlim=(0, end - start))
     left.set_xlabel("steps after the capture")
     left.set_ylabel(r"correlation $\Lambda$ (mean of replicates)")
     left.legend(fontsize=8, loc="upper left")
     left.set_ylim(0.25, 4 * after["strength"].max())
-    ticks = [0.3, 1, 3, 10, 30, 100]
-    left.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    left.minorticks_off()
+    number_ticks(left, [0.3, 1, 3, 10, 30, 100])
     for schedule in ("appendix", "main"):
         colour, *_, name = SCHEDULES[schedule]
         mean = pick(residual, schedule=schedule).groupby("capture_step")["slope"].mean()
         right.plot(mean.index, mean, "o-", color=colour, label=name, markersize=4)
-    steps = np.array(sorted(residual["capture_step"].unique()), dtype=float)
-    first = pick(residual, schedule="appendix").groupby("capture_step")["slope"].mean()
-    printed = first.iloc[0] * (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
+        if schedule == "appendix":
+            steps = mean.index.to_numpy(dtype=float)
+            printed = mean.iloc[0] * (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
     right.plot(steps, printed, "--", color=COLOURS["grey"], label=r"as printed, $T_0^{-1/q}$")
     right.axhline(residual["offset_slope"].mean(), color=COLOURS["ink"], linewidth=0.9,
                   label="closed form, offset of the activation")  # fmt: skip
     right.set(title="The gradient that is left", xscale="log", yscale="log")
     right.set_xlabel(r"step $T_0$ of the capture")
     right.set_ylabel("gradient along the feature")
-    values = [0.01, 0.03, 0.1, 0.3]
-    right.set_yticks(values, [f"{tick:g}" for tick in values])
-    right.minorticks_off()
+    number_ticks(right, [0.01, 0.03, 0.1, 0.3])
     right.legend(fontsize=8, loc="lower left")
     return drawn
 
@@ -204,11 +151,13 @@ def _rate(after: pd.DataFrame) -> float:
 
 class Growth(Claims):
     paper, kind = "mrp", THEOREM
-    out_of_reach = needs(
-        growth__replicates=10,
-        growth__teacher_student__max_steps=20000,
-        growth__mae__max_steps=20000,
-    )
+    out_of_reach = needs(growth__replicates=10, growth__teacher_student__max_steps=20000,
+                         growth__mae__max_steps=20000)  # fmt: skip
+
+    def fit(self, case):
+        """Squared correlation of a replicate's times with their predictions, at all ``sigma_0``."""
+        each = timed(self.hits, case).groupby("replicate")[["predicted", "measured"]]
+        return np.array([np.corrcoef(own.to_numpy().T)[0, 1] ** 2 for _, own in each])
 
     @claim("Claims H.7, H.8 (with the factor $z^{q-1}$ that H.7 misses); E.5, E.6 / D.5, D.6",
            r"$R^2$ of measured against predicted hitting times, all features and $\sigma_0$: MAE, and teacher-student without "
@@ -223,8 +172,7 @@ class Growth(Claims):
         step: percents. A feature that did not come counts with the step at which its run ended. Undisturbed: features
         never share a sample, no noise.
         """
-        return np.minimum(*(fits(self.hits, case)["r_squared"].to_numpy()
-                            for case in ("mae", "teacher_student_alone")))  # fmt: skip
+        return np.minimum(*(self.fit(case) for case in ("mae", "teacher_student_alone")))
 
     @claim("Theorem 1(b), (c) with Lemma C.1 / B.1 (premise of disjoint lottery sets)",
            "share of features that arrive more than 10 % later than their nearest kernel would, MAE framework",
@@ -234,7 +182,8 @@ class Growth(Claims):
 
         None is late if no kernel is nearest to two features: such a kernel wins one and is driven out of the other.
         """
-        return delayed(self.hits, "mae")["value"].to_numpy()
+        own = timed(self.hits, "mae")
+        return (own["measured"] > 1.1 * own["nearest"]).groupby(own["replicate"]).mean().to_numpy()
 
     @claim("Claims E.5, E.6 / D.5, D.6",
            r"$R^2$ of measured against predicted hitting times, all features and $\sigma_0$", low=0.99, high=1.0, possible=SHARE,
@@ -245,7 +194,7 @@ class Growth(Claims):
         As for the MAE framework. The paper's claims leave out the effect of a captured feature on another one of the
         same kernel.
         """
-        return fits(self.hits, "teacher_student")["r_squared"].to_numpy()
+        return self.fit("teacher_student")
 
     @claim("Lemma F.1 / E.1",
            r"exponent of the gradient along the feature between $T_0 = 10^5$ and $10^7$, $\delta_t$ as in the proofs",
@@ -255,6 +204,6 @@ class Growth(Claims):
 
         $-1/q$ is $-1/3$ at $q = 3$; the gradient is computed on random strengths.
         """
-        early, late = (by_replicate(pick(self.residual_slopes, schedule="appendix", capture_step=step), "slope")
+        early, late = (per_replicate(self.residual_slopes, "slope", schedule="appendix", capture_step=step)
                        for step in (10**5, 10**7))  # fmt: skip
         return np.log(late / early) / np.log(100)

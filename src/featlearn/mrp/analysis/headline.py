@@ -13,37 +13,42 @@ training now both make 1500 steps, on fresh streams.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import re
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
+from featlearn.core.claim_methods import claim, premise
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import side_by_side, summary
-from featlearn.mrp.labels import BASELINES, LABELS, MODEL_COLOURS, SINGLE, Models
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from featlearn.mrp.labels import (
+    BASELINES,
+    DASHED,
+    DOTTED,
+    LABELS,
+    MODEL_COLOURS,
+    SINGLE,
+    Models,
+    legend,
+    number_ticks,
+)  # fmt: skip
 
 LENGTH = (
     "Length and streams after a run of ten replicates, which stopped at three times the step of "
     "capture and led random kernels by .035 ± .045; penalty of the heads after a run at smoke."
 )
-ACCURACIES = {
-    "accuracy_multi_view": "Multi-view images",
-    "accuracy_single_view": "Single-view images",
+#: Panels: of each quantity its title and the axis.
+PANELS = {
+    "accuracy_multi_view": ("Multi-view images", "share that is right"),
+    "accuracy_single_view": ("Single-view images", "share that is right"),
+    "captured": ("Features captured", "share of features"),
 }
-#: Marks a feature that no kernel captured.
-LOST = "x"
-#: Of the feature of a class that ends stronger, and of the other one: no colours of models here.
-VIEW_COLOURS = (COLOURS["ink"], COLOURS["red"])
 #: Quantities of the wide table, with their column heads.
 HEADS = {
     "train_accuracy": "training accuracy",
@@ -60,62 +65,35 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
 
     *What to see:* on single-view images the supervised network is right on {{ value("headline", "mean",
     model="supervised", quantity="accuracy_single_view") | percent }}, a linear head after mask reconstruction on {{
-    value("headline", "mean", model="pretrained", quantity="accuracy_single_view") | percent }}.
+    value("headline", "mean", model="pretrained", quantity="accuracy_single_view") | percent }}. That it beats the best
+    baseline {{ verdict("mrp/headline-beats-best-opponent") }}.
 
     Accuracy on fresh images with both features of their class (left) or one (middle; dotted: chance), and share of
-    features captured (right). Dots are replicates, ticks means with 95 % intervals.
-
-    ---
-
-    All models start from the same kernels and train on the same multi-view images. Every patch carries some of every
-    feature (feature noise). A *new head* is trained to its optimum on standardised features; with *fixed blocks* a
-    class adds up its kernels and only kernels are trained. On single-view images a linear classifier on the summed
-    patches is right on {{ value("headline", "mean", model="raw_linear", quantity="accuracy_single_view") | percent
-    }}, the supervised network with a new head on {{ value("headline", "mean", model="supervised_head",
-    quantity="accuracy_single_view") | percent }}, the random kernels of the start on {{ value("headline", "mean",
-    model="random", quantity="accuracy_single_view") | percent }}. Mask reconstruction captured {{ value("headline",
-    "mean", model="pretrained", quantity="captured") | percent }} of the features. *Under masks* each step of supervised
-    training sees the patches that a fresh mask keeps.
-
-    These data need no learned features: a head on the second moments of the patches is right on {{ value("headline",
-    "mean", model="moments", quantity="accuracy_single_view") | percent }}. That mask reconstruction beats supervised training of the same kernels by a tenth or more {{
-    verdict("mrp/headline-beats-supervised") }}; that it beats the same training under masks {{
-    verdict("mrp/headline-masks-alone") }}; that it beats the best of its opponents {{
-    verdict("mrp/headline-beats-best-opponent") }}; that a head on its kernels is right on nearly all of them {{
-    verdict("mrp/headline-single-view") }}.
+    features captured (right). All start from the same kernels; *new heads* are trained to their optimum, under *fixed
+    blocks* a class adds up its kernels. Dots are replicates, ticks means with 95 % intervals.
     """
-    looks = {model: Look(_folded(LABELS[model]), colour) for model, colour in MODEL_COLOURS.items()}
+    looks = {
+        model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)
+        for model, colour in MODEL_COLOURS.items()
+    }
     drawn = canvas(8.6, 5.6)
-    *panels, right = drawn.subplots(1, 3, sharey=True)
-    for ax, (quantity, title) in zip(panels, ACCURACIES.items(), strict=True):
+    axes = drawn.subplots(1, 3, sharey=True)
+    for ax, (quantity, (title, label)) in zip(axes, PANELS.items(), strict=True):
         own = pick(evaluation, quantity=quantity)
-        rows(ax, own, "model", looks=looks, errorbar=share_interval)
-        ax.axvline(
-            1 / config["data"]["classes"], color=COLOURS["ink"], linewidth=0.8, linestyle=":"
-        )
-        ax.set(xlim=(0, 1.04), title=title, xlabel="share that is right")
-    captured = pick(evaluation, quantity="captured")
-    for place, (model, look) in enumerate(looks.items()):
-        own = captured[captured["model"] == model]
-        if own.empty:
-            right.annotate("(none learned)", (0.03, place), va="center", fontsize=8)
-        else:
-            rows(right, own, "model", looks={model: look}, first=place, errorbar=share_interval)
-    right.set_ylim(len(looks) - 0.5, -0.5)
-    right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
-    for ax in (panels[1], right):
-        ax.tick_params(labelleft=False)
-    right.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
-    right.annotate("one of two", (0.5, 0), ha="center", va="bottom", fontsize=8,
-                   xytext=(0.43, 1.5), rotation=90)  # fmt: skip
-    right.set(xlim=(0, 1.04), title="Features captured", xlabel="share of features")
+        # a place a model, whether it learned features or not
+        for place, (model, look) in enumerate(looks.items()):
+            if (own["model"] == model).any():
+                rows(ax, own, "model", looks={model: look}, first=place, errorbar=share_interval)
+            else:
+                ax.annotate("(none learned)", (0.03, place), va="center", fontsize=8)
+        level = 0.5 if quantity == "captured" else 1 / config["data"]["classes"]
+        ax.axvline(level, **DOTTED)
+        ax.set(xlim=(0, 1.04), title=title, xlabel=label)
+        ax.tick_params(labelleft=ax is axes[0])
+    axes[0].set_yticks(range(len(looks)), [look.words for look in looks.values()])
+    axes[0].set_ylim(len(looks) - 0.5, -0.5)
+    axes[2].annotate("one of two", (0.43, 1.5), ha="center", va="bottom", fontsize=8, rotation=90)
     return drawn
-
-
-def _folded(words: str) -> str:
-    """On two lines, broken where it is long."""
-    return words.replace(" + ", "\n+ ").replace(", fixed blocks", ",\nfixed blocks", 1).replace(
-        ", head trained too", ",\nhead trained too", 1).replace("classifier on", "classifier\non")  # fmt: skip
 
 
 @figure(replicates=4)
@@ -123,52 +101,41 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
     """Which features does each model hold?
 
     *What to see:* a class with an x lost one of its two features, another one in each replicate: a lottery of the
-    initial kernels.
+    initial kernels. {{ said("mrp/headline-captured", holds="Mask reconstruction captures nearly all", fails="Mask
+    reconstruction does not capture nearly all") }}.
 
     A square is one feature of one class in one replicate, its colour the largest correlation of a kernel with it.
     Blue is captured (at or above the activation's threshold), a red x lost.
-
-    ---
-
-    Over all replicates the supervised network captures {{ value("headline", "mean", model="supervised",
-    quantity="captured") | percent }} of the features; {{ said("mrp/headline-captured", holds="mask reconstruction
-    captures nearly all", fails="mask reconstruction does not capture nearly all") }}.
     """
     varrho = config["network"]["varrho"]
     shown = sorted(features["replicate"].unique())[:replicates]
     models = {"supervised": "supervised", "pretrained": "mask rec."}
-    top = max(pick(features, model=model)["strength"].max() for model in models)
+    top = pick(features, model=list(models))["strength"].max()
     drawn = canvas(8.2, 2.6)
     axes = drawn.subplots(len(models), len(shown), sharex=True, sharey=True, squeeze=False)
-    colours = _lit_above(varrho / top)
-    for row, (model, name) in enumerate(models.items()):
-        for column, replicate in enumerate(shown):
-            ax = axes[row, column]
+    # grey below the threshold, blue above
+    stops = [(0.0, FILLS["white"]), (varrho / top, FILLS["light"]),
+             (varrho / top, FILLS["captured"]), (1.0, FILLS["captured, strongest"])]  # fmt: skip
+    colours = LinearSegmentedColormap.from_list("captured", stops)
+    for line, (model, name) in zip(axes, models.items(), strict=True):
+        for ax, replicate in zip(line, shown, strict=True):
             own = pick(features, model=model, replicate=replicate)
             grid = own.pivot_table(index="view", columns="class", values="strength").to_numpy()
             image = ax.imshow(grid, vmin=0, vmax=top, cmap=colours, aspect="auto")
             for view, cls in zip(*np.nonzero(grid < varrho), strict=True):
-                ax.text(cls, view, LOST, ha="center", va="center", fontsize=8, color=COLOURS["red"])
+                ax.text(cls, view, "x", ha="center", va="center", fontsize=8, color=COLOURS["red"])
             ax.set_xticks(range(grid.shape[1]), range(1, grid.shape[1] + 1), fontsize=8)
             ax.set_yticks(range(grid.shape[0]), [f"feature {v + 1}" for v in range(len(grid))])
             ax.tick_params(length=0)
             ax.grid(visible=False)
-            if row == 0:
-                ax.set_title(f"replicate {replicate}", fontsize=9)
-            if row == len(models) - 1:
-                ax.set_xlabel("class")
-        axes[row, 0].set_ylabel(name, fontweight="bold")
+        line[0].set_ylabel(name, fontweight="bold")
+    for top_ax, bottom_ax, replicate in zip(axes[0], axes[-1], shown, strict=True):
+        top_ax.set_title(f"replicate {replicate}", fontsize=9)
+        bottom_ax.set_xlabel("class")
     bar = drawn.colorbar(image, ax=axes, shrink=0.9, pad=0.01)
     bar.set_label(r"correlation $\Lambda_{i,l}$")
     bar.ax.axhline(varrho, color=COLOURS["ink"], linewidth=1)
     return drawn
-
-
-def _lit_above(threshold: float) -> LinearSegmentedColormap:
-    """White to light grey below the threshold, blue above: captured features stand out."""
-    stops = [(0.0, FILLS["white"]), (threshold, FILLS["light"]), (threshold, FILLS["captured"]),
-             (1.0, FILLS["captured, strongest"])]  # fmt: skip
-    return LinearSegmentedColormap.from_list("captured", stops)
 
 
 @figure(replicate=0)
@@ -177,59 +144,36 @@ def feature_growth(
 ) -> Figure:
     """Why does supervision lose features?
 
-    *What to see:* once the stronger feature of a class explains the labels, its sibling stops growing; under mask
-    reconstruction every feature follows.
+    *What to see:* once the stronger feature of a class explains the labels, its sibling stops growing. Mask
+    reconstruction has no labels to explain: that it captures every feature {{ verdict("mrp/headline-captured") }}.
 
-    A line is the largest correlation of a kernel with one feature, in the first replicate. Above the dashed threshold
-    of the activation a feature counts as captured. Both axes are logarithmic.
-
-    ---
-
-    Full-batch gradient descent. Mask reconstruction has no labels that a first feature could explain. That it ends
-    with every feature, in all replicates, {{ verdict("mrp/headline-captured") }}.
+    A line is the largest correlation of a kernel with one feature, in the first replicate, along full-batch gradient
+    descent. Above the dashed threshold a feature counts as captured. Both axes are logarithmic.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 2, sharey=True)
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
     for ax, (title, history) in zip(axes, panels.items(), strict=True):
-        own = history[history["replicate"] == replicate]
-        weaker = _weaker_view(own)
-        for _, line in own.groupby(["class", "view"]):
-            second = weaker[line["class"].iloc[0]] == line["view"].iloc[0]
-            ax.plot(
-                line["step"] + 1,
-                line["strength"],
-                color=VIEW_COLOURS[1] if second else VIEW_COLOURS[0],
-                linewidth=1,
-                alpha=0.85,
-                label="a class's feature that ends weaker"
-                if second
-                else "its feature that ends stronger",
+        own = pick(history, replicate=replicate)
+        last = pick(own, step=own["step"].max()).set_index(["class", "view"])["strength"]
+        for (cls, view), line in own.groupby(["class", "view"]):
+            weaker = view == last[cls].idxmin()
+            words = (
+                "a class's feature that ends weaker" if weaker else "its feature that ends stronger"
             )
-        ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
+            ax.plot(line["step"] + 1, line["strength"], color=COLOURS["red" if weaker else "ink"],
+                    linewidth=1, alpha=0.85, label=words)  # fmt: skip
+        ax.axhline(varrho, **DASHED)
         # a feature that is lost stays small: on a linear axis it is a line at the bottom
         ax.set(title=title, xscale="log", yscale="log")
         ax.set_xlabel("1 + step of gradient descent (full batch)")
     axes[0].set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
-    ticks = [0.03, 0.1, 0.3, 1, 3]
-    axes[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes[0].minorticks_off()
-    axes[0].annotate(
-        r"captured: $\Lambda\geq\varrho$", (0.02, varrho), xycoords=("axes fraction", "data"),
-        ha="left", va="bottom", fontsize=8,
-    )  # fmt: skip
-    handles, labels = axes[0].get_legend_handles_labels()
-    unique = dict(zip(labels, handles, strict=True))
-    drawn.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=2, fontsize=8)
+    number_ticks(axes[0], [0.03, 0.1, 0.3, 1, 3])
+    axes[0].annotate(r"captured: $\Lambda\geq\varrho$", (0.02, varrho), fontsize=8,
+                     xycoords=("axes fraction", "data"), ha="left", va="bottom")  # fmt: skip
+    legend(drawn, axes[0], ncols=2, fontsize=8)
     return drawn
-
-
-def _weaker_view(history: pd.DataFrame) -> dict[int, int]:
-    """For each class, which of its features is weakest at the end."""
-    last = history[history["step"] == history["step"].max()]
-    weakest = last.loc[last.groupby("class")["strength"].idxmin()]
-    return dict(zip(weakest["class"], weakest["view"], strict=True))
 
 
 @table("headline")
@@ -240,9 +184,9 @@ def headline_table(evaluation: pd.DataFrame) -> Table:
     standardised features, trained to its optimum, its penalty chosen on multi-view validation data. Networks *as
     trained* count features in the kernels of their own class, others in all.
     """
-    order = {model: place for place, model in enumerate(LABELS)}
-    own = evaluation[evaluation["model"].isin(LABELS)]
-    own = own.sort_values("model", key=lambda names: names.map(order), kind="stable")
+    order = list(LABELS)
+    own = pick(evaluation, model=order)
+    own = own.sort_values("model", key=lambda names: names.map(order.index), kind="stable")
     means = summary(own, ["model", "quantity"]).drop(columns="largest")
     means.insert(1, "label", means["model"].map(LABELS))
     wide = side_by_side(means, ["label"], "quantity", HEADS)
@@ -252,19 +196,8 @@ def headline_table(evaluation: pd.DataFrame) -> Table:
 class Headline(Models):
     paper, kind, possible, changed, section = "mrp", THEOREM, SHARE, LENGTH, "headline"
     premises = ("noise_within", "few_kernels")
-    out_of_reach = needs(
-        headline__data__classes=10,
-        headline__data__patches=80,
-        headline__replicates=10,
-        headline__pretraining__min_steps=1500,
-        headline__supervised__steps=1500,
-    )
-
-    @classmethod
-    def made(cls, config: Mapping[str, Any]) -> Sequence[Claims]:
-        own = config["headline"]
-        every = own["replicates"] * own["data"]["classes"] * own["data"]["features_per_class"]
-        return (cls(config, every=every),)
+    out_of_reach = needs(headline__data__classes=10, headline__data__patches=80, headline__replicates=10,
+                         headline__pretraining__min_steps=1500, headline__supervised__steps=1500)  # fmt: skip
 
     @premise("<=")
     def few_kernels(self):
@@ -298,8 +231,7 @@ class Headline(Models):
     def headline_captured(self):
         """Under feature noise in all patches, mask reconstruction captures every feature of every class.
 
-        The theorem says all. Noise delays the last ones, so a few of the {every} may come after the last step; the pilot
-        gave 1.0.
+        The theorem says all. Noise delays the last ones, so a few may come after the last step; the pilot gave 1.0.
         """
         return self.of("pretrained", "captured")
 

@@ -2,106 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, THEOREM
-from featlearn.core.frames import pick
-from featlearn.core.plots import PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, differences
-from featlearn.core.stats import paired, per_replicate
-from featlearn.mrp.images.labels import (
-    CHANGED,
-    FITTED,
-    START_COLOURS,
-    STARTS,
-    Pictures,
-    less,
-    reach,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-ENCODERS = {"cnn": "convolutional network", "vit": "vision transformer"}
-PANELS = {
-    "multi_view": "all parts shown",
-    "single_view": "one part shown",
-    "worst_view": "the worse part alone",
-}
-#: How a trained network and a linear head on frozen features are marked.
-MARKERS = {"fine-tuned": "o", "linear probe": "s"}
-
-
-@figure()
-def images_comparison(comparison: pd.DataFrame) -> Figure:
-    """Does pre-training without labels beat supervised training on pictures?
-
-    *What to see:* {{ said("mrp/images-simmim-all-labels", holds="with all labels SimMIM gains where one part is
-    shown, and on the worse part", fails="with all labels SimMIM gains nothing where one part is shown, or nothing on
-    the worse part") }}.
-
-    Accuracy minus that of supervised training (below each number of labels): all parts shown, one part shown, the
-    worse part. Circles are fine-tuned networks, squares linear heads on frozen features (grey: random start), with 95
-    % intervals.
-
-    ---
-
-    Differences are within a replicate, which shares parts, pictures and order of labels; all networks see the same
-    labelled pictures for the same number of steps. {{ said("mrp/images-supervised-lottery", holds="Supervised
-    training with all labels errs more where one part is shown: the lottery on pictures", fails="Supervised training
-    with all labels errs hardly more where one part is shown, or does not fit its pictures: there is no lottery to
-    mend") }}. The paper's claim is that the blue circles of the middle column lie above zero: {{
-    said("mrp/images-simmim-single-view-few-labels", holds="with few labels SimMIM gains there", fails="with few
-    labels SimMIM gains nothing there") }}.
-    """
-    encoders = [kind for kind in ENCODERS if kind in set(comparison["encoder"])]
-    drawn = canvas(8.2, 2.9 * len(encoders) + 0.4)
-    axes = drawn.subplots(len(encoders), len(PANELS), squeeze=False, sharey="row")
-    entries: dict[str, Artist] = {}
-    for row, kind in zip(axes, encoders, strict=True):
-        for ax, quantity in zip(row, PANELS, strict=True):
-            _gains(ax, pick(comparison, encoder=kind, quantity=quantity), f"random-{kind}")
-        row[0].set_ylabel(f"{ENCODERS[kind]}\nmore accurate than supervised")
-        handles, labels = row[0].get_legend_handles_labels()
-        entries |= dict(zip(labels, handles, strict=True))
-    for ax, title in zip(axes[0], PANELS.values(), strict=True):
-        ax.set_title(title)
-    for ax in axes[-1]:
-        ax.set_xlabel("labelled training images\n(supervised accuracy)")
-    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4,
-                 title=f"{comparison['replicate'].nunique()} replicates")  # fmt: skip
-    return drawn
-
-
-def _gains(ax: Axes, frame: pd.DataFrame, reference: str) -> None:
-    """Paired differences from supervised training, and its accuracy below the numbers of labels."""
-    frame = frame.assign(arm=frame["start"] + "/" + frame["evaluation"])
-    supervised = f"{reference}/fine-tuned"
-    looks = {
-        f"{start}/{way}": Look(
-            f"{'random' if start == reference else STARTS[start]}"
-            f"{', linear head' if way != 'fine-tuned' else ''}",
-            PALETTE["random features"] if start == reference else START_COLOURS[start],
-            marker,
-        )
-        for way, marker in MARKERS.items()
-        for start in STARTS
-        if f"{start}/{way}" != supervised
-    }
-    own = frame[frame["arm"].isin([supervised, *looks])]
-    gains = paired(own, ["labels"], "arm", dict.fromkeys(looks, supervised))
-    differences(ax, gains, "labels", "arm", looks=looks)
-    levels = frame[frame["arm"] == supervised].groupby("labels")["value"].mean()
-    ax.set_xticks(
-        range(len(levels)), [f"{count}\n({level:.2f})" for count, level in levels.items()]
-    )
+from featlearn.core.stats import per_replicate
+from featlearn.mrp.images.labels import CHANGED, FITTED, Pictures, less, reach
 
 
 class Comparison(Pictures):

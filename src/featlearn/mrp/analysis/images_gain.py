@@ -5,10 +5,9 @@ Labels, noise, augmentation and bands were fixed on pilot streams before these w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, THEOREM, needs
@@ -28,10 +27,8 @@ from featlearn.mrp.images.labels import (
     SUPERVISED,
     Pictures,
     named,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+)  # fmt: skip
+from featlearn.mrp.labels import DOTTED
 
 #: By what was done before the labels.
 COLOURS_OF = {
@@ -40,6 +37,10 @@ COLOURS_OF = {
     FROZEN: PALETTE["mask reconstruction, frozen"],
     SUPERVISED: PALETTE["supervised"],
     PRETRAINED: PALETTE["mask reconstruction"],
+}
+SIGHTS = {
+    PLAIN: Look("pictures as they are", PALETTE["mask reconstruction"]),
+    AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
 }
 GROUPS = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}
 
@@ -53,43 +54,24 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     said("mrp/images-gain-length", holds="longer pre-training brings more", fails="longer pre-training does not bring
     more") }}.
 
-    Accuracy with all parts shown (left), with only the worse part shown (middle; dotted: chance), and the latter's
-    gain by length of pre-training (right). Dots are replicates, ticks means with 95 % intervals.
-
-    ---
-
-    All rows have the same few labelled multi-view pictures; replicates differ in parts, pictures and initial weights.
-    The worse part is the one that a network recognises less. *Equal steps* trains as long as the longest pre-training
-    and fine-tuning together; *augmented* mirrors labelled pictures at random, in fine-tuning as well. Right, zero is
-    supervised training of the length of fine-tuning. {{ said("mrp/images-gain-lottery", holds="Supervised training,
-    augmented, is less right on its worse part alone", fails="Supervised training, augmented, is as right on its worse
-    part alone") }}.
+    Accuracy with all parts shown (left), with only the part shown that a network recognises less (middle; dotted:
+    chance), and the latter by length of pre-training (right; zero: supervised). All have the same few labels; *equal
+    steps* trains as long as pre-training and fine-tuning together. Dots are replicates, ticks means with 95 % intervals.
     """
     seen = named(gain)
     arms = seen.drop_duplicates("arm").set_index("arm")["start"]
     looks = {str(arm): Look(str(arm), COLOURS_OF[start]) for arm, start in arms.items()}
     drawn = canvas(8.6, 1.0 + 0.27 * len(looks))
     *both, right = drawn.subplots(1, 3, width_ratios=[1.1, 1.1, 1])
-    chance = 1 / config["world"]["classes"]
     for ax, (quantity, words) in zip(both, GROUPS.items(), strict=True):
         rows(ax, pick(seen, quantity=quantity), "arm", looks=looks, errorbar=share_interval)
-        ax.axvline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+        ax.axvline(1 / config["world"]["classes"], **DOTTED)
         ax.set(xlim=(0, 1.03), title=words, xlabel="accuracy on fresh pictures")
     both[1].tick_params(labelleft=False)
 
     trained = pick(seen, start=[SUPERVISED, PRETRAINED], quantity="worst_view")
     by_length = pick(trained, steps=trained["steps"].min())
-    lines(
-        right,
-        by_length,
-        "epochs",
-        "augmentation",
-        looks={
-            PLAIN: Look("pictures as they are", PALETTE["mask reconstruction"]),
-            AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
-        },
-        errorbar=share_interval,
-    )
+    lines(right, by_length, "epochs", "augmentation", looks=SIGHTS, errorbar=share_interval)
     right.set(xlabel="epochs of pre-training", title="the worse part alone", ylim=(0, 1.03))
     right.legend(*right.get_legend_handles_labels(), fontsize=8, loc="lower center")
     return drawn
@@ -117,8 +99,7 @@ class Gain(Pictures):
 
     def strongest(self):
         """Of the baselines, the worse part of the one that is best there in the mean."""
-        others = self.gain[~self.gain["start"].isin([PRETRAINED, FROZEN])]
-        others = pick(others, quantity="worst_view")
+        others = pick(self.gain, start=[PIXELS, RANDOM, SUPERVISED], quantity="worst_view")
         which = ["start", "augmentation", "steps"]
         means = others.groupby(which, as_index=False)["value"].mean()
         best = means.loc[means["value"].idxmax(), which].to_dict()
@@ -134,9 +115,7 @@ class Gain(Pictures):
         A network that uses every part loses nothing. Labels, noise and augmentation were chosen on pilot streams,
         where 0.14 is lost.
         """
-        multi, worst = (
-            self.trained(SUPERVISED, quantity) for quantity in ("multi_view", "worst_view")
-        )
+        multi, worst = (self.trained(SUPERVISED, f"{view}_view") for view in ("multi", "worst"))
         return np.where(self.fits(SUPERVISED), multi - worst, 0.0)
 
     @claim("Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
@@ -162,7 +141,5 @@ class Gain(Pictures):
 
         Features are captured one after the other, so a short training has some of them; five replicates resolve 0.02.
         """
-        longest, shortest = (
-            self.trained(PRETRAINED, "worst_view", which) for which in (True, False)
-        )
+        longest, shortest = (self.trained(PRETRAINED, "worst_view", one) for one in (True, False))
         return longest - shortest

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import THEOREM
@@ -13,9 +12,7 @@ from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.images.labels import CHANGED, Pictures, less, reach
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from featlearn.mrp.labels import legend
 
 METHOD_COLOURS = {
     "from scratch": PALETTE["untrained"],
@@ -43,15 +40,8 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     (AP75)", fails="it does not in detection (AP75)") }}.
 
     Left: accuracy after few-label fine-tuning to classes made of old parts. Right: average precision of Faster R-CNN
-    at overlaps 0.5 and 0.75. Dots are replicates, with means and 95 % intervals.
-
-    ---
-
-    The encoder had a random start, was trained with all labels of the old classes, by SimMIM without labels, or by
-    SimMIM and then all labels. The tasks stand in for the last two columns of the paper's Table 1, which puts dark
-    blue above orange; both have had the same labels. Numbers in sentences are differences of these two, on new
-    classes with all parts shown. Where a random start is nearly as high, the detector is at its floor and compares no
-    encoders.
+    at overlaps 0.5 and 0.75; near a random start the detector is at its floor. Dots are replicates, with means and
+    95 % intervals.
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     transfer = transfer.assign(task=transfer["classes"] + "/" + transfer["quantity"])
@@ -70,8 +60,7 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
          errorbar=share_interval)  # fmt: skip
     right.set(title="Detection in scenes", ylabel="average precision")
     right.set_ylim(0, None)
-    handles, labels = left.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=4, title="encoder before")
+    legend(drawn, left, ncols=4, title="encoder before")
     return drawn
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, SHARE, THEOREM, needs
@@ -16,9 +15,7 @@ from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.labels import FRAMEWORK_COLOURS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+#: In words, and by how much a framework's marks stand aside.
 FRAMEWORKS = {"teacher_student": ("teacher-student", -0.006), "mae": ("MAE", 0.006)}
 
 
@@ -26,24 +23,19 @@ FRAMEWORKS = {"teacher_student": ("teacher-student", -0.006), "mae": ("MAE", 0.0
 def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     r"""What is masking for?
 
-    *What to see:* teacher and student learn from masks alone and stop at $\theta = 1$; the MAE framework captures all
-    features without any mask.
+    *What to see:* that teacher and student slow down as $\theta$ tends to 1 {{
+    verdict("mrp/t12-teacher-student-slows-down") }}; that MAE then learns nothing {{
+    verdict("mrp/t12-mae-learns-nothing-as-printed") }}.
 
     Left: steps until every feature is captured, by the probability $\theta$ that a patch is kept (dots: replicates;
     triangles: not all finished). Right: share of features captured, with 95 % intervals.
-
-    ---
-
-    The paper warns of both frameworks that no features are learned as $\theta$ tends to 1. That teacher and student
-    slow down {{ verdict("mrp/t12-teacher-student-slows-down") }}; that MAE then learns nothing {{
-    verdict("mrp/t12-mae-learns-nothing-as-printed") }}.
     """
     drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
-    trained = trade_off[trade_off["theta"].isin(config["thetas"])]
+    thetas = config["thetas"]
     for framework, (label, shift) in FRAMEWORKS.items():
         colour = FRAMEWORK_COLOURS[label]
-        own = pick(trained, framework=framework)
+        own = pick(trade_off, framework=framework, theta=thetas)
         times, complete = (
             pick(own, quantity=name).set_index(["theta", "replicate"])["value"]
             for name in ("all_captured", "complete")
@@ -51,12 +43,10 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
         finished = times[complete == 1].reset_index()
         left.plot(finished["theta"] + shift, finished["value"], "o", markersize=3.2, alpha=0.4,
                   color=colour, markeredgewidth=0)  # fmt: skip
-        everywhere = complete.groupby("theta").min() == 1
-        mean = finished.groupby("theta")["value"].mean()[everywhere[everywhere].index]
+        mean = times.groupby("theta").mean()[complete.groupby("theta").min() == 1]
         left.plot(mean.index + shift, mean, "o-", color=colour, markersize=6, label=label)
-        cap = config[framework]["max_steps"]
-        missed = sorted(set(config["thetas"]) - set(mean.index))
-        if missed:
+        if missed := sorted({*thetas} - {*mean.index}):
+            cap = config[framework]["max_steps"]
             left.plot(np.array(missed) + shift, np.full(len(missed), cap), "^", color=colour,
                       markersize=7, clip_on=False,
                       label=f"not in all replicates within {cap:,} steps")  # fmt: skip
@@ -76,11 +66,8 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
 
 class KeepProbability(Claims):
     paper, kind = "mrp", THEOREM
-    out_of_reach = needs(
-        keep_probability__replicates=10,
-        keep_probability__teacher_student__max_steps=1000,
-        keep_probability__mae__max_steps=2000,
-    )
+    out_of_reach = needs(keep_probability__replicates=10, keep_probability__teacher_student__max_steps=1000,
+                         keep_probability__mae__max_steps=2000)  # fmt: skip
 
     def at(self, theta, framework, quantity):
         return per_replicate(self.trade_off, framework=framework, quantity=quantity, theta=theta)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, SHARE, needs
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from featlearn.mrp.labels import DOTTED, LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models, legend
 
 MARKS = {
     "raw_linear": "D",
@@ -39,42 +35,33 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     fails="No head on features that nobody learned is right everywhere") }}.
 
     Accuracy on single-view test data by feature noise $\gamma$ (every patch holds up to $\gamma$ of every feature) in
-    units of $\sigma_0/k$, which is its order in Assumption 1; a panel for each number of patches. Means with 95 %
-    intervals; dotted: chance.
-
-    ---
-
-    New heads are trained to their optimum. Random kernels are as many as the trained ones, or 1,000.
+    units of $\sigma_0/k$, its order in Assumption 1; a panel for each number of patches. Means with 95 % intervals;
+    dotted: chance.
     """
     looks = {
         model: Look(LABELS[model], MODEL_COLOURS[model], mark) for model, mark in MARKS.items()
     }
-    unit = config["network"]["sigma_0"] / config["data"]["classes"]
-    cells = cells.assign(gamma=cells["feature_noise"] / unit)
+    classes = config["data"]["classes"]
+    unit = config["network"]["sigma_0"] / classes
+    cells = pick(cells.assign(gamma=cells["feature_noise"] / unit), quantity=SINGLE)
     counts = sorted(cells["patches"].unique())
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, len(counts), sharey=True, squeeze=False)[0]
-    chance = 1 / config["data"]["classes"]
     for ax, patches in zip(axes, counts, strict=True):
-        own = pick(cells, patches=patches, quantity="accuracy_single_view")
+        own = pick(cells, patches=patches)
         lines(ax, own, "gamma", "model", looks=looks, errorbar=share_interval)
-        ax.axhline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
-        ax.set(
-            ylim=(0, 1.05),
-            xlabel=r"feature noise $\gamma$ over $\sigma_0 / k$",
-            title=f"{patches} patches",
-        )
+        ax.axhline(1 / classes, **DOTTED)
+        ax.set(ylim=(0, 1.05), title=f"{patches} patches")
+        ax.set_xlabel(r"feature noise $\gamma$ over $\sigma_0 / k$")
     axes[0].set_ylabel("single-view accuracy")
-    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2,
-                 fontsize=8)  # fmt: skip
+    legend(drawn, axes[0], ncols=2, fontsize=8)
     return drawn
 
 
 class Opponents(Models):
     paper = "mrp"
-    out_of_reach = needs(
-        opponents__data__classes=10, opponents__replicates=4, opponents__pretraining__max_steps=6000
-    )
+    out_of_reach = needs(opponents__data__classes=10, opponents__replicates=4,
+                         opponents__pretraining__max_steps=6000)  # fmt: skip
 
     @claim("Control (ours) to Theorem 2",
            "single-view accuracy of the best head on features that nobody learned (sum, extremes or second moments of the "

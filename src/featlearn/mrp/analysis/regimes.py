@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import THEOREM, needs
@@ -15,20 +14,15 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
+from featlearn.mrp.labels import DOTTED, SINGLE, legend, number_ticks
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-#: Chance is far below, so the scale begins where the lottery of the theory ends.
-LOWEST = 0.5
-#: Panels: the frame, the model, and the model whose start is named.
+#: Panels: the frame, which is also the model whose start is named, and the model.
 PANELS = {
-    "Supervised, as trained": ("supervised", "supervised", "supervised"),
-    "Supervised + new head": ("supervised", "supervised_head", "supervised"),
-    "Summed raw patches": ("pretrained", "raw_linear", "pretrained"),
-    "Random kernels + new head": ("pretrained", "random", "pretrained"),
-    "Mask rec. + new head": ("pretrained", "pretrained", "pretrained"),
+    "Supervised, as trained": ("supervised", "supervised"),
+    "Supervised + new head": ("supervised", "supervised_head"),
+    "Summed raw patches": ("pretrained", "raw_linear"),
+    "Random kernels + new head": ("pretrained", "random"),
+    "Mask rec. + new head": ("pretrained", "pretrained"),
 }
 #: Columns of the figure.
 PARAMETERS = {
@@ -38,29 +32,19 @@ PARAMETERS = {
     "theta": "probability that a\npatch is kept, $\\theta$",
     "sigma_0": "size of the initial\nkernels, $\\sigma_0$",
 }
-SUPERVISED = Look("supervised", PALETTE["supervised"])
-PRETRAINED = Look("mask reconstruction (+ new head)", PALETTE["mask reconstruction"], "s")
-AT_CAPTURE = Look(
-    "the same, when the last feature is captured", PALETTE["mask reconstruction"], "^", (1, 1.65)
-)
+LOOKS = {
+    "supervised": Look("supervised", PALETTE["supervised"]),
+    "pretrained": Look("mask reconstruction (+ new head)", PALETTE["mask reconstruction"], "s"),
+    "at_capture": Look("the same, when the last feature is captured", PALETTE["mask reconstruction"],
+                       "^", (1, 1.65)),
+    "random": Look("random kernels + new head", PALETTE["random features"], "v"),
+    "raw_linear": Look("linear classifier on the summed patches", PALETTE["raw input"], "D"),
+}  # fmt: skip
 #: Rows of the figure: the quantity, its name, and which models have a line.
 ROWS = {
-    "captured": ("features\ncaptured", {"supervised": SUPERVISED, "pretrained": PRETRAINED}),
-    "impure_share": (
-        "winners that\nare impure",
-        {"supervised": SUPERVISED, "pretrained": PRETRAINED, "at_capture": AT_CAPTURE},
-    ),
-    "accuracy_single_view": (
-        "single-view\naccuracy",
-        {
-            "supervised": SUPERVISED,
-            "pretrained": PRETRAINED,
-            "random": Look("random kernels + new head", PALETTE["random features"], "v"),
-            "raw_linear": Look(
-                "linear classifier on the summed patches", PALETTE["raw input"], "D"
-            ),
-        },
-    ),
+    "captured": ("features\ncaptured", ("supervised", "pretrained")),
+    "impure_share": ("winners that\nare impure", ("supervised", "pretrained", "at_capture")),
+    SINGLE: ("single-view\naccuracy", ("supervised", "pretrained", "random", "raw_linear")),
 }
 #: What became of the view that a single-view image shows, in the words of the legend.
 CAUSES = {
@@ -70,7 +54,7 @@ CAUSES = {
 }
 SHARES = {
     "captured": Look("features captured", COLOURS["ink"]),
-    "accuracy_single_view": Look("single-view accuracy", COLOURS["orange"], "s"),
+    SINGLE: Look("single-view accuracy", COLOURS["orange"], "s"),
     "accuracy_multi_view": Look("multi-view accuracy", COLOURS["sky"], "^"),
 }
 
@@ -82,43 +66,32 @@ def phase_diagram(supervised_cells: pd.DataFrame, pretrained_cells: pd.DataFrame
     *What to see:* the lottery is the dark corner at the lower left: small initial kernels and hardly any single-view
     training image.
 
-    Accuracy on fresh single-view images, mean over replicates, one colour scale. Upwards: initial correlation, in
-    units of the threshold. To the right: share of single-view training images. Star: most supervised runs did not fit
-    their labels.
-
-    ---
-
-    Panels: supervised as trained and with a new head; a linear classifier on the summed patches; a new head on the
-    random kernels and after mask reconstruction. New heads are trained to their optimum, with a penalty chosen on
-    validation data. The initial correlation is the largest of a kernel with a feature, averaged over features;
-    supervised networks count kernels of the feature's class only. All networks of a cell share kernels and images.
-    Feature noise is small here, so a linear classifier of the raw patches suffices; where it does not is in
-    `opponents` and `headline`.
+    Accuracy on fresh single-view images, mean over replicates. Upwards: largest initial correlation of a kernel with a
+    feature, in units of the threshold. To the right: share of single-view training images. Star: most supervised runs
+    did not fit their labels. New heads are trained to their optimum.
     """
     frames = {"supervised": supervised_cells, "pretrained": pretrained_cells}
     drawn = canvas(8.2, 6.0)
     axes = drawn.subplots(2, 3).flat
-    for ax, (title, (name, model, start)) in zip(axes, PANELS.items(), strict=False):
+    for ax, (title, (name, model)) in zip(axes, PANELS.items(), strict=False):
         frame = frames[name]
-        cells = _means(frame, model, "accuracy_single_view")
+        cells = _means(frame, model, SINGLE)
         words = cells.map("{:.2f}".format)
         if model == "supervised":
             words += np.where(_means(frame, model, "converged") > 0.5, "", "*")
-        ratio = _means(frame, start, "initial_ratio").mean(axis=1)
+        ratio = _means(frame, name, "initial_ratio").mean(axis=1)
         named = cells.set_axis([f"{value:.2f}" for value in ratio]).rename(columns="{:g}".format)
-        sns.heatmap(
-            named, vmin=LOWEST, vmax=1, cmap="viridis",
-            annot=words, fmt="", annot_kws={"fontsize": 8}, cbar=False, ax=ax,
-        )  # fmt: skip
+        # chance is far below, so the scale begins where the lottery of the theory ends
+        sns.heatmap(named, vmin=0.5, vmax=1, cmap="viridis", annot=words, fmt="",
+                    annot_kws={"fontsize": 8}, cbar=False, ax=ax)  # fmt: skip
         ax.set(title=title, ylabel=None, xlabel=None)
         ax.tick_params(length=0, rotation=0)
     drawn.supxlabel(r"single-view share of the training data, $\mu$", fontsize=9)
     drawn.supylabel(r"initial correlation / threshold, $\Lambda^{(0)}/\varrho$", fontsize=9)
     spare = drawn.axes[len(PANELS)]
     spare.set_axis_off()
-    bar = drawn.colorbar(
-        drawn.axes[0].collections[0], cax=spare.inset_axes((0.05, 0.05, 0.12, 0.9)), extend="min"
-    )
+    place = spare.inset_axes((0.05, 0.05, 0.12, 0.9))
+    bar = drawn.colorbar(drawn.axes[0].collections[0], cax=place, extend="min")
     bar.set_label("single-view accuracy")
     return drawn
 
@@ -140,7 +113,7 @@ def sigma_sweep(grid: pd.DataFrame) -> pd.DataFrame:
 def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with a further quantity: impure winners as a share of all winners."""
     keys = [name for name in frame.columns if name not in ("quantity", "value")]
-    wide = frame[frame["quantity"].isin(["winners", "impure_winners"])].pivot_table(
+    wide = pick(frame, quantity=["winners", "impure_winners"]).pivot_table(
         index=keys, columns="quantity", values="value"
     )
     share = (wide["impure_winners"] / wide["winners"].clip(lower=1)).rename("value").reset_index()
@@ -154,17 +127,9 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
     *What to see:* the supervised lottery needs large exponents, few kernels, little feature noise and small initial
     kernels; mask reconstruction only enough kernels.
 
-    Rows: features captured, winning kernels with more than one feature, single-view accuracy. Columns: exponent,
-    kernels a class, feature noise, keep probability, initial kernels. Points are means with 95 % t-intervals; dotted:
-    at the last capture.
-
-    ---
-
-    Other parameters keep their usual values; in theory feature noise is of the order of $\\sigma_0/k$. New heads are trained to their optimum. The keep probability exists for
-    mask reconstruction only. The last column is the phase diagram's without single-view data. At the last capture a
-    small exponent leaves more impure winners; further training sorts them out unless kernels begin near the threshold
-    of several features (right column), which does not harm accuracy. A linear classifier of the raw patches solves
-    most of these data, so accuracies say little.
+    Rows: features captured, winning kernels with more than one feature, single-view accuracy. Columns: one parameter,
+    the others as usual; initial kernels: the phase diagram without single-view data. Points are means with 95 %
+    t-intervals; dotted: at the last capture. Most of these data a linear classifier solves.
     """
     frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)
@@ -174,19 +139,15 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
         points = np.sort(own["at"].unique())
         # evenly spaced, whatever the values
         own = own.assign(place=np.searchsorted(points, own["at"]))
-        for ax, (quantity, (label, looks)) in zip(axes[:, column], ROWS.items(), strict=True):
-            chosen = pick(own, quantity=quantity)
-            lines(ax, chosen, "place", "model", looks=looks, errorbar=share_interval)
+        for ax, (quantity, (label, models)) in zip(axes[:, column], ROWS.items(), strict=True):
+            looks = {model: LOOKS[model] for model in models}
+            lines(ax, pick(own, quantity=quantity), "place", "model", looks=looks,
+                  errorbar=share_interval)  # fmt: skip
             ax.set(ylim=(-0.05, 1.07), ylabel=None if column else label)
         names = [f"{point:g}" for point in points]
-        axes[-1, column].set_xticks(range(len(points)), names, rotation=45 * (len(points) > 3))
-        axes[-1, column].set_xlim(-0.35, len(points) - 0.65)
-        axes[-1, column].set_xlabel(words)
-    entries: dict[str, Any] = {}
-    for ax in axes[:, 0]:
-        handles, words = ax.get_legend_handles_labels()
-        entries |= zip(words, handles, strict=True)
-    drawn.legend(entries.values(), entries, loc="outside lower center", ncols=2)
+        ax.set_xticks(range(len(points)), names, rotation=45 * (len(points) > 3))
+        ax.set(xlim=(-0.35, len(points) - 0.65), xlabel=words)
+    legend(drawn, *axes[:, 0], ncols=2)
     return drawn
 
 
@@ -194,96 +155,66 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
 def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Config) -> Figure:
     """Does the supervised lottery survive many classes and long training?
 
-    *What to see:* the captured share falls towards one half as classes are added, and single-view accuracy equals it;
-    time adds little.
+    *What to see:* as classes are added the captured share falls, and single-view accuracy equals it; time adds little.
+    That the share goes to one half {{ verdict("mrp/t16-classes-limit") }}.
 
-    Top: features captured and accuracy; what became of the view that a single-view image shows. Below: accuracy in
-    these groups; longer training of the clean-data network (dashed: usual end). Points are means with 95 %
-    t-intervals.
-
-    ---
-
-    Training runs until every training label is right; initial kernels shrink with the number of classes as the theory
-    asks. A view is captured, lost without a distractor (no captured feature of another class present), or lost with
-    one; a lost view is right only by elimination, which is rare. With time classes that had captured nothing get
-    their first feature, and multi-view accuracy becomes complete; from then on the captured share creeps at most like
-    the logarithm of time. That the captured share goes to one half {{ verdict("mrp/t16-classes-limit") }}.
+    Top: features captured and accuracy; what became of the view that a single-view image shows (captured; lost, with a
+    captured *distractor* of another class or without). Below: accuracy in these groups; longer training of the
+    clean-data network (dashed: usual end). Points are means with 95 % t-intervals.
     """
     # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]
     marked = supervised["steps"] * supervised["learning_rate"] / config["data"]["classes"]
     drawn = canvas(8.2, 6.4)
-    axes = drawn.subplots(2, 2)
+    (shares, kinds), (groups, time) = drawn.subplots(2, 2)
     counts = np.sort(classes["classes"].unique())
 
-    ax = axes[0, 0]
-    lines(ax, classes, "classes", "quantity", looks=SHARES, errorbar=share_interval)
-    _half(ax)
-    ax.annotate("theory, many classes: 1/2", (0.02, 0.49), xycoords=("axes fraction", "data"),
-                va="top", fontsize=8)  # fmt: skip
-    _log_classes(ax, counts)
-    ax.set(ylim=(0.4, 1.03), ylabel="share", title="The lottery as classes are added")
+    lines(shares, classes, "classes", "quantity", looks=SHARES, errorbar=share_interval)
+    shares.annotate("theory, many classes: 1/2", (0.02, 0.49), xycoords=("axes fraction", "data"),
+                    va="top", fontsize=8)  # fmt: skip
+    shares.set(ylim=(0.4, 1.03), ylabel="share", title="The lottery as classes are added")
 
-    ax = axes[0, 1]
     bottom = np.zeros(len(counts))
     for cause, look in CAUSES.items():
         chosen = classes[classes["quantity"] == f"share_{cause}"]
         means = chosen.groupby("classes")["value"].mean().reindex(counts).to_numpy()
-        ax.bar(range(len(counts)), means, 0.6, bottom, color=look.colour)
+        kinds.bar(range(len(counts)), means, 0.6, bottom, color=look.colour)
         bottom += means
-    _half(ax)
-    ax.set_xticks(range(len(counts)), [str(count) for count in counts])
-    ax.set(xlabel="number of classes, $k$", ylabel="share of single-view test images", ylim=(0, 1))
-    ax.set_title("What became of the view they show")
-    ax.grid(axis="x", visible=False)
+    kinds.set_xticks(range(len(counts)), [str(count) for count in counts])
+    kinds.set(
+        xlabel="number of classes, $k$", ylabel="share of single-view test images", ylim=(0, 1)
+    )
+    kinds.set_title("What became of the view they show")
+    kinds.grid(axis="x", visible=False)
 
-    ax = axes[1, 0]
-    groups = {f"accuracy_{cause}": look for cause, look in CAUSES.items()}
-    lines(ax, classes, "classes", "quantity", looks=groups, errorbar=share_interval)
-    _log_classes(ax, counts)
-    ax.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
-    ax.set_title("Which of them are right")
+    accuracies = {f"accuracy_{cause}": look for cause, look in CAUSES.items()}
+    lines(groups, classes, "classes", "quantity", looks=accuracies, errorbar=share_interval)
+    groups.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
+    groups.set_title("Which of them are right")
+    for ax in (shares, groups):
+        ax.set(xscale="log", xlabel="number of classes, $k$")
+        number_ticks(ax, counts, "x")
 
-    ax = axes[1, 1]
-    lines(ax, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
-    _half(ax)
-    ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
-    ax.annotate("usual training\nends here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
-                fontsize=8, color=COLOURS["grey"])  # fmt: skip
-    ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
+    lines(time, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
+    time.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
+    time.annotate("usual training\nends here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
+                  fontsize=8, color=COLOURS["grey"])  # fmt: skip
+    time.set(
+        xscale="log", ylim=(0.3, 1.03), ylabel="share", title="On the clean data, trained longer"
+    )
     times = np.sort(length["time"].unique())
-    doubled = [time for time in times if float(np.log2(time / times[0])).is_integer()]
-    ax.set_xticks(doubled, [f"{time:g}" for time in doubled])
-    ax.minorticks_off()
-    ax.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
-    ax.set_title("On the clean data, trained longer")
-    shares, causes = (one.get_legend_handles_labels() for one in (axes[0, 0], axes[1, 0]))
-    # filled column by column: what is drawn in the left and right panels above, and in the groups
-    pairs = zip(*(list(zip(*one, strict=True)) for one in (shares, causes)), strict=True)
-    handles, labels = zip(*(entry for pair in pairs for entry in pair), strict=True)
-    drawn.legend(handles, labels, loc="outside lower center", ncols=3)
+    number_ticks(time, [at for at in times if float(np.log2(at / times[0])).is_integer()], "x")
+    time.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
+    for ax in (shares, kinds, time):
+        ax.axhline(0.5, **DOTTED)
+    legend(drawn, shares, groups, ncols=2)
     return drawn
-
-
-def _half(ax: Axes) -> None:
-    ax.axhline(0.5, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
-
-
-def _log_classes(ax: Axes, counts: np.ndarray) -> None:
-    ax.set_xscale("log")
-    ax.set_xticks(counts, [str(count) for count in counts], minor=False)
-    ax.minorticks_off()
-    ax.set_xlabel("number of classes, $k$")
 
 
 class Classes(Claims):
     paper = "mrp"
-    out_of_reach = needs(
-        classes__classes=50,
-        classes__replicates=10,
-        classes__training__max_steps=2000,
-        classes__length__watched=800,
-    )
+    out_of_reach = needs(classes__classes=50, classes__replicates=10, classes__training__max_steps=2000,
+                         classes__length__watched=800)  # fmt: skip
 
     @claim("Lemma 1 (Allen-Zhu & Li)",
            "share of features captured, a line in $\\log(k)/k$ through all $k$, at infinite $k$", kind=THEOREM,

@@ -5,20 +5,15 @@ Bands rest on the theory and on pilot runs with other random streams.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.mrp.labels import Models
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from featlearn.mrp.labels import DASHED, Models
 
 #: A kernel entry of this size ends a run.
 LIMIT = 1000.0
@@ -29,74 +24,57 @@ PLACES = {"first": PALETTE["teacher-student"], "second": COLOURS["green"]}
 def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     """What happens to a mixed teacher-student kernel?
 
-    *What to see:* at the first capture the cross term exceeds the second feature's push; once both are captured,
-    growth is exponential.
+    *What to see:* once both features are captured, growth is exponential. That it has the rate of the closed form {{
+    verdict("mrp/t9-runaway-rate") }}; that correlations stay of order one, as printed, {{
+    verdict("mrp/t9-bounded-as-printed") }}.
 
-    Left: correlations of the kernel that ends largest with the first two features it captures. Middle: push along the
-    second, from its patches and from others (*cross term*). Right: correlation with the first feature, all
-    replicates. Logarithmic scales.
-
-    ---
-
-    Training continues after capture, until a kernel entry reaches 1000; the push is the negative gradient. The
-    student's error is one number for the whole sample, so the error on the first feature also acts on patches of the
-    second. Each then feeds the other, and as the teacher is larger than the student nothing brakes. That growth has
-    the rate of the closed form {{ verdict("mrp/t9-runaway-rate") }}; that correlations stay of order one, as printed,
-    {{ verdict("mrp/t9-bounded-as-printed") }}.
+    Left: correlations of the kernel that ends largest with the first two features it captures. Middle: push (negative
+    gradient) along the second, from its patches and from others, the *cross term*. Right: correlation with the first
+    feature, all replicates. Logarithmic scales.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)
     first, second, third = drawn.subplots(1, 3)
-    own = pair[pair["replicate"] == replicate]
-    lines = {str(place): line for place, line in own.groupby("place")}
+    lines = {str(place): line for place, line in pick(pair, replicate=replicate).groupby("place")}
     for place, line in lines.items():
         name = f"class {line['class'].iloc[0] + 1}, feature {line['view'].iloc[0] + 1}"
         first.plot(line["step"], line["correlation"], color=PLACES[place], label=name)
-    _threshold(first, varrho)
-    first.set(yscale="log", title="The two features it holds", xlabel="step")
-    first.set_ylabel("correlation of one kernel")
+    first.set(title="The two features it holds", ylabel="correlation of one kernel")
     first.legend(loc="upper left", fontsize=8, title="captured first, second:")
 
-    line = lines["second"]
     for part, colour, label in (
         ("cross", COLOURS["red"], "from patches of others"),
         ("own", COLOURS["grey"], "from its own patches"),
     ):
-        shown = line[line[part] > 0]
+        shown = lines["second"][lines["second"][part] > 0]
         second.plot(shown["step"], shown[part], color=colour, label=label)
     captured = lines["first"].loc[lines["first"]["correlation"] >= varrho, "step"].min()
     # up to the legend
     second.axvline(captured, ymax=0.8, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
     second.annotate("first is\ncaptured", (captured, 0.03), xycoords=("data", "axes fraction"),
                     xytext=(4, 0), textcoords="offset points", fontsize=8)  # fmt: skip
-    second.set(yscale="log", title="Push on the second", xlabel="step")
-    second.set_ylabel("gradient along the feature")
+    second.set(title="Push on the second", ylabel="gradient along the feature")
     second.legend(loc="upper left", fontsize=8)
 
     for number, each in pick(pair, place="first").groupby("replicate"):
-        largest = each["correlation"]
-        third.plot(each["step"], largest, color=PLACES["first"], linewidth=1,
+        third.plot(each["step"], each["correlation"], color=PLACES["first"], linewidth=1,
                    alpha=1 if number == replicate else 0.45)  # fmt: skip
-    third.axhline(LIMIT, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
+    third.axhline(LIMIT, **DASHED)
     third.annotate("run ends", (0.02, LIMIT), xycoords=("axes fraction", "data"),
                    ha="left", va="bottom", fontsize=8)  # fmt: skip
-    _threshold(third, varrho)
-    third.set(yscale="log", title="All replicates", xlabel="step")
-    third.set_ylabel("correlation with the first")
+    third.set(title="All replicates", ylabel="correlation with the first")
+    for ax in (first, third):
+        ax.axhline(varrho, **DASHED)
+        ax.annotate(r"captured: $\geq\varrho$", (0.98, varrho), xycoords=("axes fraction", "data"),
+                    ha="right", va="bottom", fontsize=8)  # fmt: skip
+    for ax in (first, second, third):
+        ax.set(yscale="log", xlabel="step")
     return drawn
-
-
-def _threshold(ax: Axes, varrho: float) -> None:
-    ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-    ax.annotate(r"captured: $\geq\varrho$", (0.98, varrho), xycoords=("axes fraction", "data"),
-                ha="right", va="bottom", fontsize=8)  # fmt: skip
 
 
 class Runaway(Models):
     paper, kind, possible = "mrp", THEOREM, POSITIVE
-    out_of_reach = needs(
-        runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200
-    )
+    out_of_reach = needs(runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200)  # fmt: skip
 
     @claim("Theorem 1(b), (c), part 1; Lemma F.3; Claim E.4(b)",
            "largest off-diagonal |correlation| over $\\sigma_0$ at the last capture", low=0.0, high=5.0, statistic="median",

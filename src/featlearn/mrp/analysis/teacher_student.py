@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
@@ -15,21 +15,24 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, interval, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import FRAMEWORK_COLOURS, SINGLE
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, SINGLE, legend
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DOTTED, DASHED = (1, 1.65), (3.7, 1.6)
+STROKES, DASHES = (1, 1.65), (3.7, 1.6)
 MODELS = {
     "supervised": Look("supervised, as trained", PALETTE["supervised"]),
-    "supervised_head": Look("supervised, new head", PALETTE["supervised, new head"], "P", DASHED),
+    "supervised_head": Look("supervised, new head", PALETTE["supervised, new head"], "P", DASHES),
     "half_masked": Look("teacher-student", PALETTE["teacher-student"], "s"),
-    "mostly_masked": Look("teacher-student", PALETTE["teacher-student"], "D", DASHED),
+    "mostly_masked": Look("teacher-student", PALETTE["teacher-student"], "D", DASHES),
     "mae": Look("MAE", FRAMEWORK_COLOURS["MAE"], "^"),
-    "random": Look("random kernels", PALETTE["random features"], "v", DOTTED),
+    "random": Look("random kernels", PALETTE["random features"], "v", STROKES),
 }
 PRETRAINED = ("half_masked", "mostly_masked", "mae")
+#: Columns of the figure: title, bounds, interval.
+QUANTITIES = {
+    SINGLE: ("Single-view accuracy", {"ylim": (0, 1.03)}, share_interval),
+    "impure_share": ("Share of impure winners", {"ylim": (-0.03, 1.03)}, share_interval),
+    "largest": ("Largest correlation", {"yscale": "log"}, interval),
+}
 
 
 @figure()
@@ -41,23 +44,14 @@ def equal_start(starts: pd.DataFrame, config: Config) -> Figure:
     said("mrp/t15-equal-start-against-random", holds="beat the random kernels too", fails="do not beat the random
     kernels") }}.
 
-    Left: single-view accuracy of a new head. Middle: share of feature kernels that hold several. Right: largest
-    correlation at the last capture. To the right: size of the initial kernels; rows: kernels a class. Means with 95 %
-    intervals.
-
-    ---
-
-    Size is the mean initial correlation of a feature's best kernel, in units of the threshold. Heads are trained to
-    their optimum (supervised: also as trained); the grey control is that head on the random kernels. Numbers in
-    sentences are differences in accuracy, with the fewest kernels. At small starts the supervised network loses
-    features, and teacher-student kernels are mixed. These data have hardly any noise; a linear classifier solves
-    them.
+    Left: single-view accuracy of a new head, trained to its optimum. Middle: share of feature kernels that hold
+    several. Right: largest correlation at the last capture. To the right: initial correlation of a feature's best
+    kernel, in units of the threshold; rows: kernels a class. Means with 95 % intervals.
     """
     looks = dict(MODELS)
     for model, options in config["teacher_student"].items():
         words = rf"{looks[model].words}, $\theta={options['theta']}$"
         looks[model] = looks[model]._replace(words=words)
-    pretrained = {model: looks[model] for model in PRETRAINED}
     counts = sorted(starts["kernels_per_class"].unique())
     drawn = canvas(8.2, 2.5 * len(counts) + 0.5)
     axes = drawn.subplots(len(counts), 3, sharex="col", squeeze=False)
@@ -65,27 +59,15 @@ def equal_start(starts: pd.DataFrame, config: Config) -> Figure:
         own = pick(starts, kernels_per_class=kernels)
         start = pick(own, quantity="strength_over_varrho").groupby("sigma_0")["value"].mean()
         own = own.assign(start=own["sigma_0"].map(start))
-        for ax, quantity, shown, errorbar in (
-            (row[0], "accuracy_single_view", looks, share_interval),
-            (row[1], "impure_share", pretrained, share_interval),
-            (row[2], "largest", pretrained, interval),
-        ):
+        for ax, (quantity, (title, bounds, errorbar)) in zip(row, QUANTITIES.items(), strict=True):
+            shown = {model: looks[model] for model in (looks if quantity == SINGLE else PRETRAINED)}
             lines(ax, pick(own, quantity=quantity), "start", "model", looks=shown,
                   errorbar=errorbar)  # fmt: skip
-        row[0].set(ylabel=f"{kernels} kernels a class", ylim=(0, 1.03))
-        row[0].yaxis.label.set_fontweight("bold")
-        row[1].set(ylim=(-0.03, 1.03))
-        row[2].set(yscale="log")
-    for ax, title in zip(
-        axes[0],
-        ("Single-view accuracy", "Share of impure winners", "Largest correlation"),
-        strict=True,
-    ):
-        ax.set_title(title)
+            ax.set(**bounds, title=title if kernels == counts[0] else "")
+        row[0].set_ylabel(f"{kernels} kernels a class", fontweight="bold")
     for ax in axes[-1]:
         ax.set_xlabel(r"start, mean $\Lambda^{(0)}_{i,l}\,/\,\varrho$")
-    drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
-                 fontsize=8)  # fmt: skip
+    legend(drawn, axes[0, 0], ncols=3, fontsize=8)
     return drawn
 
 
@@ -93,13 +75,10 @@ class EqualStart(Claims):
     """With the fewest kernels a class, of a number that Theorem 1 admits."""
 
     paper, possible = "mrp", DIFFERENCE_OF_SHARES
-    out_of_reach = needs(
-        equal_start__data__classes=10,
-        equal_start__replicates=10,
-        equal_start__supervised__steps=200,
-        equal_start__teacher_student__half_masked__max_steps=3000,
-        equal_start__mae__max_steps=1500,
-    )
+    out_of_reach = needs(equal_start__data__classes=10, equal_start__replicates=10,
+                         equal_start__supervised__steps=200,
+                         equal_start__teacher_student__half_masked__max_steps=3000,
+                         equal_start__mae__max_steps=1500)  # fmt: skip
 
     @premise("<=")
     def few_kernels(self):

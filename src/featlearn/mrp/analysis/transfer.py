@@ -5,10 +5,9 @@ The rate of fine-tuning is chosen for each replicate on the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs
@@ -17,41 +16,30 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import of_clean_data
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from featlearn.mrp.labels import SINGLE, of_clean_data
 
 #: What could do without pre-training.
 RIVALS = ("random", "supervised", "supervised_head")
-#: Recipes in the order of the story, with the words that a reader sees.
-RECIPES = {
-    "probe": "Mask rec.",
-    "finetuned": "Mask rec. + fine-tuning",
-    "continued": "Mask rec. continued on the new task",
-    "random": "Random kernels",
-    "supervised": "Supervised from scratch, as trained",
-    "supervised_head": "Supervised from scratch, new head",
-}
-RECIPE_COLOURS = {
-    "probe": PALETTE["mask reconstruction, frozen"],
-    "finetuned": PALETTE["mask reconstruction"],
-    "continued": PALETTE["mask reconstruction, continued"],
-    "random": PALETTE["random features"],
-    "supervised": PALETTE["supervised"],
-    "supervised_head": PALETTE["supervised, new head"],
+#: Recipes in the order of the story.
+LOOKS = {
+    "probe": Look("Mask rec.", PALETTE["mask reconstruction, frozen"]),
+    "finetuned": Look("Mask rec. + fine-tuning", PALETTE["mask reconstruction"]),
+    "continued": Look(
+        "Mask rec.\ncontinued on the new task", PALETTE["mask reconstruction, continued"]
+    ),
+    "random": Look("Random kernels", PALETTE["random features"]),
+    "supervised": Look("Supervised from scratch,\nas trained", PALETTE["supervised"]),
+    "supervised_head": Look("Supervised from scratch,\nnew head", PALETTE["supervised, new head"]),
 }
 #: What a fine-tuning rate is chosen by: accuracy on all classes, both kinds of data alike.
-CRITERIA = ("accuracy_multi_view", "accuracy_single_view")
+CRITERIA = ("accuracy_multi_view", SINGLE)
 
 
 def chosen_elsewhere(score: np.ndarray) -> np.ndarray:
-    """For each replicate, the setting that is best on all the others.
-
-    So a setting is never chosen on the replicate that it is reported on.
+    """For each replicate, the setting that is best on all the others, so never chosen on itself.
 
     ``score`` (settings, R): higher is better; the first of equal ones wins. Returns an array (R,)
-    indices. A single replicate has no others and gets its own best.
+    of indices. A single replicate has no others and gets its own best.
     """
     if score.shape[1] == 1:
         return score.argmax(0)
@@ -65,19 +53,13 @@ def reported(accuracy: pd.DataFrame) -> pd.DataFrame:
 
     ``accuracy``: ``transfer/accuracy.parquet``.
     """
-    tuned = accuracy["recipe"] == "finetuned"
-    criteria = accuracy[
-        tuned & (accuracy["classes"] == "all") & accuracy["quantity"].isin(CRITERIA)
-    ]
-    keep = ~tuned
+    keep = accuracy["recipe"] != "finetuned"
+    criteria = pick(accuracy, recipe="finetuned", classes="all", quantity=CRITERIA)
     for case, own in criteria.groupby("case"):
-        score = own.pivot_table(
-            index="encoder_rate", columns="replicate", values="value", aggfunc="mean"
-        )
+        score = own.pivot_table(index="encoder_rate", columns="replicate", values="value")
         best = score.index.to_numpy()[chosen_elsewhere(score.to_numpy())]
-        rate_of = dict(zip(score.columns, best, strict=True))
-        chosen = accuracy["replicate"].map(rate_of) == accuracy["encoder_rate"]
-        keep |= tuned & (accuracy["case"] == case) & chosen
+        rate = accuracy["replicate"].map(dict(zip(score.columns, best, strict=True)))
+        keep |= (accuracy["case"] == case) & (rate == accuracy["encoder_rate"])
     return accuracy[keep].reset_index(drop=True)
 
 
@@ -85,66 +67,45 @@ def reported(accuracy: pd.DataFrame) -> pd.DataFrame:
 def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
     """Does pre-training help on new tasks?
 
-    *What to see:* where pre-training saw all features, the frozen encoder is enough; random kernels (grey) come close
-    on these nearly noise-free data.
+    *What to see:* that pre-training beats random kernels and training from scratch in every case {{
+    verdict("mrp/t19-beats-opponents") }}. Free kernels pick up new features when mask reconstruction continues on the
+    new task (teal; not in the paper).
 
     Accuracy on fresh single-view samples; the axis does not begin at zero. Cases: the old classes (1), some of them
-    (2a), all and new ones (2b), some and new ones (3). Dots are replicates, ticks means with 95 % intervals.
-
-    ---
-
-    Case 1 has single-view samples among the labels. On multi-view samples all accuracies are near 1. The rate of
-    fine-tuning is chosen for each replicate on the others. All heads are new and trained to their optimum, except the
-    orange ones (supervised as trained). Free kernels pick up new features when mask reconstruction continues on
-    unlabelled samples of the new task (teal; ours, not in the paper). That pre-training beats random kernels and
-    training from scratch in every case {{ verdict("mrp/t19-beats-opponents") }}.
+    (2a), all and new ones (2b), some and new ones (3). New heads are trained to their optimum. Dots are replicates,
+    ticks means with 95 % intervals.
     """
-    shown = reported(accuracy)
-    shown = pick(shown, quantity="accuracy_single_view")
+    shown = pick(reported(accuracy), quantity=SINGLE)
     panels = [
         (name, case, classes)
         for name, case in config["cases"].items()
         for classes in (("old", "new") if case["new_classes"] else ("old",))
     ]
-    looks = {name: Look(RECIPES[name], RECIPE_COLOURS[name]) for name in RECIPES}
-    drawn = canvas(8.6, 0.5 + 2.2 * ((len(panels) + 2) // 3))
-    axes = drawn.subplots((len(panels) + 2) // 3, 3, squeeze=False, sharex=True, sharey=True)
+    down = (len(panels) + 2) // 3
+    drawn = canvas(8.6, 0.5 + 2.2 * down)
+    axes = drawn.subplots(down, 3, squeeze=False, sharex=True, sharey=True)
     for ax, (name, case, classes) in zip(axes.flat, panels, strict=False):
         own = pick(shown, case=name, classes=classes)
-        for place, (recipe, look) in enumerate(looks.items()):
+        for place, (recipe, look) in enumerate(LOOKS.items()):
             # a place a recipe, whether the case has it or not
-            rows(ax, own[own["recipe"] == recipe], "recipe", looks={recipe: look}, first=place,
-                 errorbar=share_interval)  # fmt: skip
-        ax.set_title(f"{_words(name)}:\n{case[f'{classes}_classes']} {classes} classes", fontsize=9)
+            if (own["recipe"] == recipe).any():
+                rows(ax, own, "recipe", looks={recipe: look}, first=place, errorbar=share_interval)
+        # ``2a-fewer-features`` reads ``2a, fewer features``
+        words = name.replace("-", ", ", 1).replace("-", " ")
+        ax.set_title(f"{words}:\n{case[f'{classes}_classes']} {classes} classes", fontsize=9)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
-    axes[0, 0].set_ylim(len(looks) - 0.5, -0.5)
-    words = [
-        look.words.replace(", ", ",\n").replace(" continued ", "\ncontinued ")
-        for look in looks.values()
-    ]
-    axes[0, 0].set_yticks(range(len(looks)), words)
+    axes[0, 0].set_ylim(len(LOOKS) - 0.5, -0.5)
+    axes[0, 0].set_yticks(range(len(LOOKS)), [look.words for look in LOOKS.values()])
     for ax in axes[-1]:
         ax.set_xlabel("single-view accuracy")
     return drawn
 
 
-def _words(name: str) -> str:
-    """``2a-fewer-features`` reads ``2a, fewer features``."""
-    number, _, words = name.partition("-")
-    return f"{number}, {words.replace('-', ' ')}"
-
-
 class Transfer(Claims):
     paper = "mrp"
-    out_of_reach = first_of(
-        of_clean_data,
-        needs(
-            transfer__finetuning__steps=100,
-            transfer__supervised__steps=250,
-            transfer__continued__max_steps=2000,
-        ),
-    )
+    out_of_reach = first_of(of_clean_data, needs(
+        transfer__finetuning__steps=100, transfer__supervised__steps=250, transfer__continued__max_steps=2000))  # fmt: skip
 
     @claim("Discussion, transfer (VA)",
            "accuracy on all classes (mean of multi-view and single-view), head on fine-tuned kernels minus the best of: "

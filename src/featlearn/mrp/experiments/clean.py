@@ -46,9 +46,6 @@ def evaluate(job: Job) -> Results:
     return {"evaluation": headline.measured(job, "clean")[0]}
 
 
-# --------------------------------------------------------------------------- noise
-
-
 def noise(job: Job) -> Results:
     """How far MAE kernels align with the noise of training samples."""
     problem = Problem("clean", job.config, job.seed, job.device)
@@ -99,12 +96,10 @@ def induction_quantities(
 ) -> dict[str, Tensor]:
     """The largest value of each quantity of the hypothesis, not yet divided by its scale.
 
-    A kernel in several lottery sets (the theory presupposes that there is none) counts as a member
-    on the patches of each of its features.
+    A kernel in several lottery sets counts as a member on the patches of each of its features.
 
-    ``samples``: the training samples. ``w`` (R, K, d). ``features`` (R, k, L, d). ``sets`` (R, K,
-    k, L) bool: lottery sets of the initial kernels. Returns a dict: ``b`` to ``e``, ``h``: (R,),
-    all as sizes. 0 where a group is empty.
+    ``w`` (R, K, d). ``features`` (R, k, L, d). ``sets`` (R, K, k, L) bool: of the initial kernels.
+    Returns a dict: ``b`` to ``e``, ``h``: (R,), all as sizes. 0 where a group is empty.
     """
     each = [
         _of_one(samples.x[r], samples.owner[r], w[r], c.flatten(1), s)

@@ -14,14 +14,7 @@ from featlearn.core.files import read_tensors
 from featlearn.core.plots import COLOURS, FILLS
 from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import part_use
-from featlearn.images.figures import (
-    enlarged,
-    height_of,
-    image_cell,
-    page,
-    photograph_maps,
-    slots,
-)
+from featlearn.images.figures import enlarged, height_of, image_cell, page, photograph_maps, slots
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.worlds.world import Pictures
@@ -46,10 +39,9 @@ CLEAN = "no noise"
 class Sheet:
     """Pictures beside what some classifiers make of them.
 
-    ``pictures``: n multi-view ones. ``clean`` uint8 (N, 3, S, S): the same without noise.
-    ``coverage`` (N, P, S, S): how much of each pixel each part of the own class covers.
-    ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``hit`` (N, P) bool a classifier:
-    which parts its map hits. ``predicted`` (N,) a classifier: the class that it says.
+    ``pictures``: N multi-view ones. ``clean`` uint8 (N, 3, S, S): the same without noise.
+    ``coverage`` (N, P, S, S): how much of each pixel each part of the class covers. By classifier:
+    ``overlays`` uint8 (N, 3, L, L); ``hit`` (N, P) bool: parts that a map hits; ``predicted`` (N,).
     """
 
     pictures: Pictures
@@ -115,9 +107,6 @@ class View:
         """Of those that all classifiers are right about; of all where there are none."""
         rows = torch.stack([*self.right(pictures).values()]).all(0)
         return self.sheet(pictures.subset(rows) if bool(rows.any()) else pictures)
-
-
-# --------------------------------------------------------------------------- pieces of the sheets
 
 
 def _height(shown: Sheet, across: int, count: int) -> float:
@@ -223,9 +212,6 @@ def _key(drawn: Figure) -> None:
     drawn.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8)
 
 
-# --------------------------------------------------------------------------- the paper's figures
-
-
 def maps(job: Job) -> Figure:
     """Draw the figure that the job's wildcard names, of classifiers of the first replicate."""
     experiment = PictureExperiment("images", job.config, job.seed, 0)
@@ -244,21 +230,10 @@ def fig_1(view: View) -> Figure:
     *What to see:* after a lottery nearly all maps of a class would be on one part only, always the
     same (shares below the bars).
 
-    Eigen-CAM maps of a network trained with labels only, parts of the class outlined (solid: mean
-    heat at least half of the picture's largest). Bars: all test pictures of the class with a right
-    answer; *none*: maps beside the parts.
-
-    ---
-
-    The first multi-view test pictures of one class that the network classifies rightly, by their
-    number, so nobody chose them. They stand in for the paper's photographs of cars; beside each is
-    the same picture without its noise. Where cells of the layer's map are larger than a part's
-    half, maps of shifted pictures are interleaved, so that its cells are finer. The paper reads a
-    lottery off its pictures: the network looks at one part of a class. A high bar of *none* shows
-    no lottery either way. Where supervised training plays a lottery, an answer survives the loss of
-    a part better after pre-training: by the share of answers lost, supervised less SimMIM, {{
-    said("mrp/cam-stands-erasure", holds="fewer answers turn wrong after SimMIM", fails="no fewer
-    answers turn wrong after SimMIM") }}.
+    Eigen-CAM maps of a network trained with labels only, on the first test pictures of a class that
+    it classifies rightly, in place of photographs; beside each the picture without noise. Parts are
+    outlined (solid: mean heat at least half of the largest). Bars: all such pictures; *none*: maps
+    beside the parts.
     """
     every = view.all_right(view.of_class(view.shown["classes"][0]))
     shown = every.first(view.shown["many"])
@@ -278,14 +253,8 @@ def fig_3(view: View) -> Figure:
     holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
 
     First multi-view test picture of each class that both networks classify rightly, its map under
-    supervised training (left) and SimMIM with fine-tuning (right). Below: parts hit. The pictures
-    stand in for photographs.
-
-    ---
-
-    Where no answer is right all pictures are shown, with what the network says in red. Both
-    networks have had the same labels. In the paper's pairs the right map hits more parts than the
-    left one. The number is a difference in parts.
+    supervised training (left) and SimMIM with fine-tuning (right). Below: parts hit; a wrong answer
+    in red. The pictures stand in for photographs.
     """
     pictures = view.experiment.test[0]
     right = torch.stack([*view.right(pictures).values()]).all(0)
@@ -304,19 +273,13 @@ def fig_3(view: View) -> Figure:
 def fig_4(view: View) -> Figure:
     """Figure 4, on part-composed pictures: further pairs, two classes
 
-    *What to see:* whether the map after SimMIM hits more parts than that of supervised training;
-    the line below a panel counts all pictures of the class.
+    *What to see:* a few pairs can show either; over all classes and replicates {{
+    said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}
+    a picture.
 
     Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which
     stand in for the paper's airplane and yawl. Below: right answers of each network, and parts hit
     a picture where both are right.
-
-    ---
-
-    The classes are chosen by their numbers, the pictures by theirs among those that both networks
-    classify rightly. The paper's pairs have more parts on the right; a few pairs can show either,
-    which is why all are counted. Over all classes and replicates {{ said("mrp/cam-more-parts",
-    holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
     """
     classes = [view.of_class(number) for number in view.shown["classes"][1:]]
     panels = [view.all_right(pictures) for pictures in classes]
@@ -342,13 +305,7 @@ def fig_5(view: View) -> Figure:
 
     First multi-view test picture of each class that all three classify rightly, with maps of a
     transformer trained with labels only, pre-trained by MAE, and by data2vec, both then fine-tuned.
-    Below: parts hit. The pictures stand in for photographs.
-
-    ---
-
-    Maps are read before the attention of the last block, without the class token. All have had the
-    same labels; the number is a difference in parts a picture. The figure of part use counts the
-    methods that are compared.
+    Maps are read before the attention of the last block. Below: parts hit.
     """
     return fig_3(view)
 

@@ -42,9 +42,6 @@ SCHEDULES = ("constant", "main", "appendix")
 CAPTURE_STEPS = tuple(10**power for power in range(1, 8))
 
 
-# ------------------------------------------------------------------------------- hitting times
-
-
 def growth(job: Job) -> Results:
     """Time when every feature reaches the target correlation, at several scales of the start.
 
@@ -112,11 +109,10 @@ def predicted_hits(
 ) -> Tensor:
     """Steps until the correlation of each feature reaches ``target``, from the closed form.
 
-    ``correlation`` (R, K, F): initial correlations. ``growth`` (R, F): growth constants ``Gamma``.
-    ``exclusive``: false: a feature is won by the kernel that starts nearest to it. True: a kernel
-    wins one feature at most (the MAE framework, in which a captured feature drives the others out
-    of its kernel); a feature whose nearest kernel is won by an earlier one takes its next best.
-    Returns a Tensor (R, F) float64; infinite where no kernel can.
+    ``correlation`` (R, K, F): initial ones. ``growth`` (R, F): growth constants ``Gamma``.
+    ``exclusive``: a kernel wins one feature at most (MAE, in which a captured feature drives the
+    others out of its kernel), and a later one takes its next best; else the kernel that starts
+    nearest wins. Returns a Tensor (R, F) float64; infinite where no kernel can.
     """
     start, growth = correlation.double(), growth.unsqueeze(1)
     power = growth_power(framework, activation.q)
@@ -151,9 +147,6 @@ def crossing_steps(trace: Trace, target: float) -> Tensor:
     share = torch.where(row > 0, (target - low) / (high - low), 0.0)
     crossed = steps[before] + share * (steps[row] - steps[before])
     return torch.where(there.any(0), crossed, torch.nan)
-
-
-# ------------------------------------------------------------------------------- a single kernel
 
 
 def one_kernel(job: Job) -> Results:

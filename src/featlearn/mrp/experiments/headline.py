@@ -71,9 +71,6 @@ def evaluate(job: Job) -> Results:
     return {"evaluation": evaluation, "features": features}
 
 
-# --------------------------------------------------------------------------- on any such data
-
-
 def encoders(job: Job, name: str) -> train.Pretrained:
     """Encoders pre-trained by mask reconstruction, on the data of the experiment ``name``."""
     problem = Problem(name, job.config, job.seed, job.device)
@@ -147,9 +144,6 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         for model, one in held.items()
     ))  # fmt: skip
     return joined(*frames), features
-
-
-# --------------------------------------------------------------------------- from clean to noisy
 
 
 def oppose(job: Job) -> Results:

@@ -8,27 +8,11 @@ from featlearn.core.progress import Progress
 from featlearn.images.saved import described
 from featlearn.images.train.plan import Plan, Training
 from featlearn.mrp.images.downstream import evaluate
-from featlearn.mrp.images.experiment import PictureExperiment, experiment_of
+from featlearn.mrp.images.experiment import experiment_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
-
-
-def pictures(job: Job) -> Figure:
-    """The pictures, and what is known about them
-
-    Training pictures of the first replicate, a few of each of the first classes, each beside its
-    parts without what lies around them. All parts of the own class are strong; parts of other
-    classes may lie around faintly, as the theory's distractors; the rest is background and noise.
-    *What to see:* a multi-view picture can be classified by any one of its parts, which is what
-    lets supervised training stop at one.
-    """
-    from featlearn.images.figures import contact_sheet  # Matplotlib
-
-    return contact_sheet(PictureExperiment("images", job.config, job.seed, 0).train)
 
 
 def pretrain(job: Job) -> Results:

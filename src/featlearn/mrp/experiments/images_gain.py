@@ -18,15 +18,7 @@ from featlearn.images.train.plan import Plan, Training
 from featlearn.images.train.replicate import Weights
 from featlearn.mrp.images.downstream import fine_tuned, frozen, long, probed, tested
 from featlearn.mrp.images.experiment import PictureExperiment
-from featlearn.mrp.images.labels import (
-    AUGMENTED,
-    FROZEN,
-    PIXELS,
-    PLAIN,
-    RANDOM,
-    Arm,
-    arms,
-)
+from featlearn.mrp.images.labels import AUGMENTED, FROZEN, PIXELS, PLAIN, RANDOM, Arm, arms
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job

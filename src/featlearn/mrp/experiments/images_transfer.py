@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: What an encoder was trained on before, in the words of tables and figures: its weights.
+#: Weights by what an encoder was trained on before, in the words of figures; None: random start.
 Starts = Mapping[str, Weights | None]
 
 
@@ -41,7 +41,6 @@ def transferred(
 ) -> pd.DataFrame:
     """Accuracies on new classes, by what the encoder was trained on before.
 
-    ``before``: weights of the encoder by the name of its training, None for its random start.
     ``config``: the ``images`` section; ``transfer`` gives the sets of new classes and their labels.
     Returns a DataFrame: columns method, quantity, value, replicate, classes (which new ones).
     """
@@ -65,7 +64,7 @@ def detected(
     tell: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
     """Average precision in scenes: columns method, quantity (``ap``, ``ap50``, ``ap75``), value,
-    replicate. ``before`` as for :func:`transferred`; the encoders saw single objects.
+    replicate. The encoders saw single objects.
     """
     settings = config["detection"]
     scenes = Scenes(experiment.world, settings["scenes"])

@@ -28,8 +28,7 @@ def localise(job: Job) -> Results:
     """Measure which patches classifiers look at: evidence of each for the sample's class.
 
     ``seen``: share of own features that carry at least ``seen_share`` of the positive evidence,
-    ``seen_both``: share of samples of which all do, ``precision``: see :func:`precision`.
-    ``patches``: the evidence of each patch of a few samples.
+    ``seen_both``: share of samples of which all do.
     """
     options = job.config["localisation"]
     problem = Problem("clean", job.config["clean"], job.seed, job.device)
@@ -80,8 +79,7 @@ def own_patches(samples: Samples, views: int) -> Tensor:
 def share_of_evidence(evidence: Tensor, shown: Tensor) -> Tensor:
     """Share of the positive evidence that lies on each own feature.
 
-    ``evidence`` (R, N, P). ``shown`` (R, N, P, L) bool: from :func:`own_patches`. Returns a Tensor
-    (R, N, L); 0 where there is no positive evidence.
+    ``evidence`` (R, N, P), ``shown`` (R, N, P, L) bool to (R, N, L); 0 where nothing is positive.
     """
     positive = evidence.clamp_min(0)
     on_feature = (positive.unsqueeze(-1) * shown).sum(2)
@@ -90,12 +88,7 @@ def share_of_evidence(evidence: Tensor, shown: Tensor) -> Tensor:
 
 
 def precision(evidence: Tensor, shown: Tensor) -> Tensor:
-    """Share of own patches among those with the most evidence, as many as there are own ones.
-
-    With ``L`` features of ``C_p`` patches these are the top ``L C_p``; precision equals recall.
-
-    Returns a Tensor (R, N).
-    """
+    """(R, N) share of own patches among those with the most evidence, as many as there are own."""
     own = shown.any(-1)
     count = int(own.sum(-1).amax())
     top = evidence.topk(count, dim=-1).indices
@@ -105,8 +98,7 @@ def precision(evidence: Tensor, shown: Tensor) -> Tensor:
 def patch_frame(model: str, evidence: Tensor, samples: Samples, count: int) -> pd.DataFrame:
     """Evidence on each patch of the first ``count`` samples of each replicate.
 
-    ``owner`` is the flat index of the feature on the patch, -1 for none; ``own_view`` which feature
-    of the sample's class that is, -1 for none of them.
+    ``own_view``: which feature of the sample's class is on the patch, -1 for none of them.
     """
     evidence, views = evidence[:, :count], samples.active.shape[-1]
     y, owner, strength = (

@@ -12,11 +12,9 @@ from torch import Tensor
 from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.mrp import oracles as theory
-from featlearn.mrp.data import Problem
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import Activation
-from featlearn.mrp.train import pretrain
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -28,10 +26,6 @@ SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
 #: branches of the activation.
 IDENTITY_STD = 0.3
 VARRHO = 0.3
-#: Moments of a training at which the two vectors are compared, with the step as a share of the
-#: step at which the last feature was captured.
-MOMENTS = {"at the start": 0.0, "half-way to the capture of the last feature": 0.5,
-           "when the last feature is captured": 1.0}  # fmt: skip
 
 
 def oracles(job: Job) -> Results:
@@ -63,36 +57,6 @@ def instances(q: int, stds: list[float], streams: Streams) -> pd.DataFrame:
     parallel = theory.printed_against_true(x, w, given.theta, activation)
     check(IDENTITY_STD, "parallel_", parallel)
     return joined(*frames)
-
-
-# --------------------------------------------------------------------------- in a training
-
-
-def printed_gradient(job: Job) -> Results:
-    """Compare the two at the kernels of a training with the true gradient."""
-    problem, options = (
-        Problem("oracles", job.config, job.seed, job.device),
-        job.config["pretraining"],
-    )
-    x, features, w = problem.train.x, problem.features, problem.kernels()
-    done = pretrain(x, features, w, problem.activation, **options)
-    last = done.hit.flatten(1).amax(1).tolist()
-    gradients = []
-    for r in range(problem.replicates):
-        one = slice(r, r + 1)
-        for moment, share in MOMENTS.items():
-            steps, now = int(share * last[r]), w[one]
-            if steps:
-                until = {**options, "max_steps": steps}
-                now = pretrain(x[one], features[one], now, problem.activation, **until).w
-            quantities = theory.printed_against_true(
-                x[one].double(), now.double(), options["theta"], problem.activation
-            )
-            gradients.append(rows(quantities, moment=moment).assign(replicate=r))
-    return {"gradients": joined(*gradients)}
-
-
-# --------------------------------------------------------------------------- the initial draw
 
 
 def lottery(job: Job) -> Results:

@@ -88,8 +88,7 @@ def models(problem: Problem, job: Job, words: str, *, at_capture: bool = False) 
 def supervised_rows(problem: Problem, report: Report) -> pd.DataFrame:
     """Train the supervised network of Lemma 1 until it fits its labels; measure it, and a new head.
 
-    The section has ``supervised``: ``learning_rate_per_class`` (the gradient of a class is a mean
-    over all samples, of which it owns one in k), ``tolerance``, ``max_steps``.
+    The rate is one a class: its gradient is a mean over all samples, of which it has one in k.
     """
     recipe, w = problem.config["supervised"], problem.kernels()
     done = fit(
@@ -113,10 +112,7 @@ def supervised_rows(problem: Problem, report: Report) -> pd.DataFrame:
 
 
 def pretrained_rows(problem: Problem, report: Report) -> pd.DataFrame:
-    """Pre-train by mask reconstruction (MAE); measure it under a new head, and what learns nothing.
-
-    Those are the kernels of the start, and the sum of the raw patches, under heads of their own.
-    """
+    """Pre-train by MAE; measure new heads on it, on the start, and on the summed raw patches."""
     w = problem.kernels()
     done = _pretrained(problem, w, report)
     held = capture(done.w, problem.features, problem.activation)
@@ -151,8 +147,7 @@ def _pretrained(problem: Problem, w: Tensor, report: Report, **changed: Any) -> 
 def initial_ratio(problem: Problem, w: Tensor, *, by_class: bool) -> Tensor:
     """(R,) ``Lambda^(0) / varrho``, averaged over the features.
 
-    With ``by_class``, ``Lambda`` is the maximum over the kernels of the feature's own class: those
-    that a fixed head lets compete for it.
+    ``by_class``: over the kernels that a fixed head lets compete for a feature.
     """
     held = capture(w, problem.features, problem.activation, by_class=by_class)
     return held.strength().flatten(1).mean(1) / problem.activation.varrho
@@ -161,9 +156,9 @@ def initial_ratio(problem: Problem, w: Tensor, *, by_class: bool) -> Tensor:
 def causes(single: Samples, prediction: Prediction, held: Capture) -> dict[str, Tensor]:
     """Accuracy on single-view samples by what became of the view that they show.
 
-    A sample's own view was ``kept`` or ``lost``; if lost, a captured feature of another class is
-    present (a ``distractor``) or not, and then the sample can be right by elimination. The accuracy
-    of a group that is empty in a replicate is NaN there.
+    It was ``kept`` or ``lost``; if lost, a captured feature of another class is present (a
+    ``distractor``) or not, and then the sample can be right by elimination. The accuracy of a group
+    that is empty in a replicate is NaN there.
     """
     captured = held.captured()
     replicate = torch.arange(single.y.shape[0], device=single.y.device)[:, None]
@@ -185,9 +180,6 @@ def without_gaps(frame: pd.DataFrame) -> pd.DataFrame:
     names = [f"accuracy_{name}" for name in ("kept", "lost", "lost_distractor", "lost_alone")]
     empty = frame["quantity"].isin(names) & frame["value"].isna()
     return frame[~empty].reset_index(drop=True)
-
-
-# --------------------------------------------------------------------------- classes and length
 
 
 def add_classes(job: Job) -> Results:
@@ -237,11 +229,9 @@ def section_of(
 ) -> dict[str, Any]:
     """A section of an experiment with ``classes`` classes, by the scaling of the theory.
 
-    ``scaling``: ``dimension_per_class``, ``train_samples_per_class``, ``test_samples``,
-    ``sparsity``, ``patches`` (room for the features that are present: the others are dropped, see
-    :func:`featlearn.mrp.data.packed`) and ``reference_classes``. ``network``: with ``sigma_0`` as
-    it is at ``reference_classes``. It falls like ``k**(-1/(q-2))``: the theory asks for
-    ``sigma_0**(q-2) <= 1/k``.
+    ``scaling``: of the config; its ``patches`` are room for the features that are present (see
+    :func:`featlearn.mrp.data.packed`). ``network``: with ``sigma_0`` as it is at
+    ``reference_classes``. It falls like ``k**(-1/(q-2))``: in theory ``sigma_0**(q-2) <= 1/k``.
     """
     shrink = (scaling["reference_classes"] / classes) ** (1 / (network["q"] - 2))
     return {

@@ -6,8 +6,8 @@ along ``v'`` is that of ``v'`` itself plus ``Phi`` from the patches of ``v``: th
 which Claim E.4(b) leaves out. Once two features that occur together sit in one kernel, each feeds
 the other.
 
-The kernel that ends largest is followed alone, with its pushes taken apart (kernels do not
-interact).
+The kernel that ends largest is followed alone, with its pushes taken apart: kernels do not
+interact, so it takes the path that it takes among all.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def follow_largest(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Follow the kernel that ends largest, its first two features, and the pushes on them.
 
-    Returns DataFrame, DataFrame: ``pair.parquet`` (a row a replicate, step and feature) and rows of
-    the outcome: the rate of growth, measured and by the closed form.
+    Returns ``pair.parquet`` (a row a replicate, step and feature) and rows of the outcome: the rate
+    of growth, measured and by the closed form.
     """
     varrho, views = problem.activation.varrho, problem.spec.features_per_class
     largest = correlations(done.w, problem.features).flatten(2).amax(-1).argmax(1)
@@ -131,9 +131,6 @@ def follow_largest(
                          (SCHEDULE, r, "rate_formula", formula)]  # fmt: skip
     columns = ["model", "replicate", "quantity", "value"]
     return joined(*frames), pd.DataFrame(measured, columns=columns)
-
-
-# --------------------------------------------------------------------------- the cross term
 
 
 class Push(NamedTuple):
@@ -192,12 +189,10 @@ def follow(
     learning_rate: float,
     steps: int,
 ) -> Trace:
-    """Train few kernels by teacher-student descent and write down every step.
+    """Train kernels ``w`` (R, K, d) by teacher-student descent and write down every step.
 
-    Kernels do not interact, so a kernel followed alone takes the path that it takes among all.
-
-    ``w`` (R, K, d): kernels at the start. A replicate of which a kernel passes ``OVERFLOW`` stands
-    still. Returns Trace: ``correlation``, ``own``, ``cross``, each (steps + 1, R, K, k * L).
+    A replicate of which a kernel passes ``OVERFLOW`` stands still. Returns Trace: ``correlation``,
+    ``own``, ``cross``, each (steps + 1, R, K, k * L).
     """
     trace = Trace()
     for step in range(steps + 1):
@@ -221,9 +216,8 @@ def runaway_rate(
     """Rate at which kernels with several features grow: ``d log |a| / d (eta t)`` (..., R).
 
     Once every feature ``v`` with ``a_v = <w, v> > 0`` responds linearly and ``delta_t`` is small,
-    teacher factor and mask variance cancel on the patches of the same feature (equal split), and
-    what is left is ``d a_v / dt = (1/theta - 1) / C_p * sum_{v' != v} E[Z_v Z_v'] a_v'``: linear,
-    with no brake. A kernel with a single feature does not grow this way.
+    teacher factor and mask variance cancel on the patches of one feature (equal split). What is
+    left has no brake: ``d a_v / dt = (1/theta - 1) / C_p * sum_{v' != v} E[Z_v Z_v'] a_v'``.
 
     ``samples``: r replicates. ``correlation`` (..., R, k * L): ``a`` of one kernel a replicate.
     """

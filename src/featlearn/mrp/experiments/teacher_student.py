@@ -32,16 +32,12 @@ def pretrain(job: Job) -> Results:
     return {"noise": noise_frame(problem, w)}
 
 
-# --------------------------------------------------------------------------- equal starts
-
-
 def equal_start(job: Job) -> Results:
     """Train all models from the same kernels, at every size and number of them.
 
-    The supervised lottery needs initial correlations far below ``varrho``; a clean teacher-student
-    capture needs them close to it, for between the first and the last capture pass some
-    ``sigma_0**-(2q-2)`` steps, in which mixed kernels grow at a rate that does not depend on
-    ``sigma_0``. The sweep looks for a start at which both exist.
+    The supervised lottery needs initial correlations far below ``varrho``, a clean teacher-student
+    capture close to it: between first and last capture pass some ``sigma_0**-(2q-2)`` steps, in
+    which mixed kernels grow whatever ``sigma_0`` is. The sweep looks for a start with both.
     """
     config, frames = job.config, []
     starts = [(m, s) for m in config["kernels_per_class"] for s in config["sigma_0"]]
@@ -61,9 +57,8 @@ def from_start(
 ) -> list[tuple[str, dict[str, Tensor]]]:
     """All models from one start: what their kernels hold, and their accuracies.
 
-    Pre-training by teacher and student stops at the capture of the last feature, or when a kernel
-    overflows. Every head is new and trained to its optimum, on standardised features: large kernels
-    are as good as small ones. The supervised network counts as trained, too.
+    Teacher-student training stops at the last capture, or when a kernel overflows. Heads are new
+    and at their optimum, on standardised features; the supervised network also counts as trained.
     """
     features, activation = problem.features, problem.activation
     strength = capture_strength(w, features).flatten(1).mean(1) / activation.varrho

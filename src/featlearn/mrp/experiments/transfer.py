@@ -51,19 +51,14 @@ def transfer(job: Job) -> Results:
     return {"accuracy": joined(*frames)[columns]}
 
 
-# --------------------------------------------------------------------------- the tasks
-
-
 def extend_features(
     features: Tensor, new_classes: int, streams: Sequence[torch.Generator]
 ) -> Tensor:
     """Put new classes behind the old ones.
 
-    ``features`` (R, k, L, d): the old, orthonormal features. ``new_classes``: how many classes of L
-    features each are added. ``streams``: one generator a replicate. Returns a Tensor: ``(R, k +
-    new_classes, L, d)`` of the old dtype, all orthonormal: Gaussian vectors made orthogonal to what
-    is there. The old ones come back unchanged. Raises ValueError if the patches have too few
-    dimensions.
+    ``features`` (R, k, L, d): the old, orthonormal ones. ``streams``: one generator a replicate.
+    Returns a Tensor ``(R, k + new_classes, L, d)``: the old ones unchanged, then Gaussian vectors
+    made orthogonal to what is there. Raises ValueError if the patches have too few dimensions.
     """
     _, classes, views, dimension = features.shape
     if (classes + new_classes) * views > dimension:
@@ -85,7 +80,6 @@ def extend_features(
 class Case:
     """A downstream task of whole classes: the first old ones, then new ones.
 
-    ``old_classes``, ``new_classes``: how many; labels count the old ones first.
     ``single_view_share``: of the labelled downstream samples (the paper's ``mu``).
     """
 
@@ -95,7 +89,7 @@ class Case:
 
     @property
     def classes(self) -> int:
-        """Number of downstream classes, ``k'``."""
+        """``k'``."""
         return self.old_classes + self.new_classes
 
     def features(self, pool: Tensor, pretrained_classes: int) -> Tensor:
@@ -114,9 +108,6 @@ class Case:
             "single_view_share": self.single_view_share,
         }
         return {**clean, "data": {**data, **changed, **samples}}
-
-
-# --------------------------------------------------------------------------- the recipes
 
 
 class Outcome(NamedTuple):

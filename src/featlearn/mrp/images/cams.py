@@ -113,9 +113,8 @@ def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times:
     shift-and-stitch of Sermanet et al. 2014, OverFeat, and Long et al. 2015, section 3.2). What a
     shift brings in from outside is the image mirrored at its edge.
 
-    ``maps_of``: from images (B, 3, S, S) to activations (B, C, S / cell, S / cell). ``inputs`` (B,
-    3, S, S). ``cell``: pixels of a side of a cell. ``times``: shifts along each axis, by equal
-    parts of a cell on either side of none.
+    ``maps_of``: from images (B, 3, S, S) to activations (B, C, S / cell, S / cell). ``times``:
+    shifts along each axis, by equal parts of a cell on either side of none.
     """
     shifts = [(2 * place + 1 - times) * cell // (2 * times) for place in range(times)]
     edge = max(map(abs, shifts))
@@ -131,18 +130,14 @@ def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times:
     return torch.stack(rows, -2).flatten(-3, -2)
 
 
-# --------------------------------------------------------------------------- pictures to erase from
-
-
 @dataclass(frozen=True)
 class Erasures:
     """Pictures, and the same with parts of their class erased.
 
-    ``name``: ``multi_view``, or ``single_view_1``, ... by the part that is shown. ``pictures``: n
-    of them. ``parts`` (N, P) int64: numbers of the parts that are looked at: of a multi-view
-    picture all of its class, of a single-view picture the one that is shown. ``masks`` (N, P, S, S)
-    bool: their pixels. ``without`` (P, N, 3, S, S) uint8: the pictures without each of them.
-    ``bare`` (N, 3, S, S) uint8: the pictures without any part of their class.
+    ``name``: ``multi_view``, or ``single_view_1``, ... by the part that is shown. ``pictures``: N
+    of them. ``parts`` (N, P) int64: all of the class, or the one that is shown. ``masks`` (N, P, S,
+    S) bool: their pixels. ``without`` (P, N, 3, S, S) uint8: the pictures without each of them.
+    ``bare`` (N, 3, S, S) uint8: without any part of their class.
     """
 
     name: str
@@ -179,9 +174,6 @@ def erasures_of_tests(experiment: PictureExperiment, count: int) -> list[Erasure
     kinds = {"multi_view": multi}
     kinds |= {f"single_view_{view + 1}": pictures for view, pictures in enumerate(single)}
     return [erasures(name, own.subset(slice(count))) for name, own in kinds.items()]
-
-
-# --------------------------------------------------------------------------- effects of erasing
 
 
 @dataclass(frozen=True)
@@ -222,14 +214,8 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     return scores.softmax(-1).gather(-1, labels[..., None])[..., 0], margin
 
 
-# --------------------------------------------------------------------------- numbers
-
-
 def measured(
-    experiment: Sight,
-    classifier: Classifier,
-    tests: list[Erasures],
-    map_cell: int | None = None,
+    experiment: Sight, classifier: Classifier, tests: list[Erasures], map_cell: int | None = None
 ) -> pd.DataFrame:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
@@ -310,10 +296,9 @@ def use_values(use: PartUse, masks: Tensor) -> dict[str, float]:
 def effect_values(done: Effects) -> dict[str, float]:
     """Means over pictures of what erasing one part does.
 
-    ``accuracy`` on whole pictures; ``drop`` and ``margin_drop``, the mean over the parts;
-    ``largest_drop``, of the part that counts most; ``flipped``: of right predictions, the share
-    that becomes wrong, mean over the parts; ``robust``: the share that stays right whichever part
-    is erased (both 0 where no prediction is right).
+    ``accuracy`` on whole pictures; ``drop`` and ``margin_drop``, mean over the parts;
+    ``largest_drop``, of the part that counts most. Of right predictions, 0 where there is none:
+    ``flipped``, the share that becomes wrong, mean over the parts; ``robust``, whichever is erased.
     """
     count = done.right.sum().clamp_min(1)
     flipped = done.flipped.double()
@@ -331,11 +316,9 @@ def agreement_values(hot: Tensor, hurting: Tensor, labels: Tensor) -> dict[str, 
     """Whether maps know which part counts; nothing with fewer than two parts.
 
     ``hot``, ``hurting`` (N, P): heat on each part for its size, and what erasing it does.
-    ``labels`` (N,): class of each picture. Returns a dict: ``matched``: share of pictures whose
-    hottest part is the one that hurts most, 1 / P by chance; ``matched_by_class``: what a map would
-    reach that knows of each class how often a part is hottest, but nothing of the picture;
-    ``rank_correlation`` over all parts of all pictures (Spearman; 0 where one of the two is the
-    same everywhere).
+    ``labels`` (N,). Returns a dict: ``matched``: share of pictures whose hottest part hurts most, 1
+    / P by chance; ``matched_by_class``: what a map would reach that knows of each class how often a
+    part is hottest; ``rank_correlation`` over all parts (Spearman; 0 where either is constant).
     """
     parts = hot.shape[1]
     if parts < 2:

@@ -35,13 +35,12 @@ PREPARED = 4096
 class PictureExperiment(Replicate):
     """One replicate of an experiment on part-composed images.
 
-    Each replicate has an alphabet of parts of its own, and draws of its own for all pictures and
-    initial weights; methods and numbers of labels share them, so that they compare in pairs.
+    Each replicate has an alphabet of parts, pictures and initial weights; methods and numbers of
+    labels share them, so that they compare in pairs.
 
-    ``name``: names the random streams, e.g. ``"images"`` for what is reported and
-    ``"images-validation"`` for what dials are chosen on. ``config``: groups ``world``, ``samples``,
-    ``encoders`` and ``augmentation`` of the ``images`` section. ``seed``: base seed of the run.
-    ``replicate``, ``device``: see :class:`~featlearn.images.train.replicate.Replicate`.
+    ``name``: of the random streams, ``"images"`` for what is reported and ``"images-validation"``
+    for what dials are chosen on. ``config``: ``world``, ``samples``, ``encoders`` and
+    ``augmentation`` of the ``images`` section.
     """
 
     def __init__(
@@ -56,8 +55,6 @@ class PictureExperiment(Replicate):
         self.world = self.world_of(config["world"])
         self.plain = Augment({"preset": "none"})
         self.augment = Augment(config["augmentation"])
-
-    # ------------------------------------------------------------------------------- pictures
 
     def other_world(self, **dials: Any) -> World:
         """A world whose parts look alike, with other dials."""
@@ -90,8 +87,6 @@ class PictureExperiment(Replicate):
         images = self.train.images[:count].to(self.device)
         return self.plain(images, Draws((*self.name, "inputs"), 0, len(images)))
 
-    # ------------------------------------------------------------------------------- networks
-
     def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
         """Encoder ``kind`` of the config, at its random start or with ``weights``."""
         size = self.world.dials.image_size
@@ -108,8 +103,7 @@ class PictureExperiment(Replicate):
         """An encoder trained without labels, and the history of its training.
 
         ``method``: names the streams. ``settings``: ``encoder`` (a kind), ``objective`` (see
-        :func:`build_method`) and ``training``. ``teacher``: weights of the fixed teacher of
-        ``beit``, an encoder of the same kind.
+        :func:`build_method`), ``training``. ``teacher``: weights of the fixed teacher of ``beit``.
         """
         encoder = self.encoder(settings["encoder"])
         fixed = None if teacher is None else self.encoder(settings["encoder"], teacher)
