@@ -74,13 +74,11 @@ def parser() -> argparse.ArgumentParser:
     below = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands = {
         name: below.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
+            name, help=text, description=f"{text[0].upper()}{text[1:]}.",
             epilog=f"example: featlearn {name} {words}",
         )
         for name, (_, text, words) in COMMANDS.items()
-    }
+    }  # fmt: skip
     run, sweep, images, data, cam, predict, export, verify, compare, completion = commands.values()
     run.add_argument("targets", nargs="*", help="papers, parts of them or files; all if none")
     images.add_argument("folder", help="pictures, one folder a class")

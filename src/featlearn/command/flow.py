@@ -53,11 +53,9 @@ def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def snakemake(
-    targets: Sequence[str],
-    options: argparse.Namespace,
-    files: Sequence[str],
+    targets: Sequence[str], options: argparse.Namespace, files: Sequence[str],
     settings: Mapping[str, Any],
-) -> int:
+) -> int:  # fmt: skip
     """Run Snakemake in this folder. ``settings`` win over the config files ``files``."""
     root = workflow()
     given = list(files)

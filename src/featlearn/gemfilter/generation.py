@@ -182,16 +182,9 @@ def filtered(network: Network, tokens: Tensor, method: Method) -> Tensor:
 
 @torch.no_grad()
 def answer(
-    network: Network,
-    tokens: Tensor,
-    method: Method,
-    steps: int,
-    *,
-    stop: Collection[int] = (),
-    meter: Meter | None = None,
-    reading: Reading | None = None,
-    evict: bool = False,
-) -> Answer:
+    network: Network, tokens: Tensor, method: Method, steps: int, *, stop: Collection[int] = (),
+    meter: Meter | None = None, reading: Reading | None = None, evict: bool = False,
+) -> Answer:  # fmt: skip
     """Generate ``steps`` tokens after prompts (S, n), greedily.
 
     Raises ValueError if the layer is none of the network's. ``stop``: tokens after which a sequence

@@ -72,14 +72,9 @@ def needle_place(length: int, depth: float, answer: int) -> int:
 
 
 def draw(
-    vocabulary: Vocabulary,
-    length: int,
-    depth: float,
-    streams: Sequence[Generator],
-    *,
-    answer: int = 3,
-    distractors: int = 3,
-) -> Prompts:
+    vocabulary: Vocabulary, length: int, depth: float, streams: Sequence[Generator], *,
+    answer: int = 3, distractors: int = 3,
+) -> Prompts:  # fmt: skip
     """A prompt from each stream.
 
     Raises ValueError if the needles do not fit. ``length``: n, with BOS and the question.

@@ -47,12 +47,9 @@ class Wired(Network):
     """
 
     def __init__(
-        self,
-        words: int,
-        seed: tuple[object, ...],
-        width: int = 128,
+        self, words: int, seed: tuple[object, ...], width: int = 128,
         strengths: Strengths | None = None,
-    ):
+    ):  # fmt: skip
         self.layers, self.heads, self.shared, self.head_width = LAYERS, 4, 4, width
         self.scale, self.strengths = width**-0.5, strengths or Strengths()
         stream = generator(*seed)

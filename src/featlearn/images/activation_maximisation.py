@@ -22,19 +22,10 @@ GREY = 0.5
 
 
 def maximise_channels(
-    encoder: Encoder,
-    layer: str,
-    channels: Sequence[int],
-    size: int,
-    mean: Tensor,
-    std: Tensor,
-    name: tuple[object, ...],
-    *,
-    steps: int = 200,
-    rate: float = 1.0,
-    pull: float = 1e-3,
+    encoder: Encoder, layer: str, channels: Sequence[int], size: int, mean: Tensor, std: Tensor,
+    name: tuple[object, ...], *, steps: int = 200, rate: float = 1.0, pull: float = 1e-3,
     start_std: float = 0.01,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """One image a channel that makes the channel's mean activation large.
 
     Starts at grey with a little noise and takes ``steps`` steps of length ``rate`` (Euclidean, in

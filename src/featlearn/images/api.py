@@ -121,17 +121,10 @@ def read(data: Data, *, size: int = 64, test: float = 0.2, seed: int = 0) -> Pic
 
 
 def fit(
-    data: Data,
-    *,
-    method: str = "simmim",
-    encoder: str | Mapping[str, Any] = "small_resnet",
-    epochs: int = 30,
-    batch_size: int | None = None,
-    learning_rate: float = 2e-3,
-    size: int = 64,
-    seed: int = 0,
-    device: str = "cpu",
-) -> Trained:
+    data: Data, *, method: str = "simmim", encoder: str | Mapping[str, Any] = "small_resnet",
+    epochs: int = 30, batch_size: int | None = None, learning_rate: float = 2e-3, size: int = 64,
+    seed: int = 0, device: str = "cpu",
+) -> Trained:  # fmt: skip
     """Pre-train an encoder on the training pictures, without their labels.
 
     ``data``, ``size``: see :func:`read`. ``method``: ``simmim``, or ``mae`` and ``data2vec`` for a
@@ -163,11 +156,9 @@ def fit(
         objective = build_method({"kind": method, **_fitting(method, own.size, made.depth)}, made)
     batch = batch_size or max(4, min(64, len(own.train) // 4))
     settings = {
-        "epochs": epochs,
-        "batch_size": batch,
-        "learning_rate": learning_rate,
+        "epochs": epochs, "batch_size": batch, "learning_rate": learning_rate,
         "warmup": min(2, epochs / 4),
-    }
+    }  # fmt: skip
     train(objective, own.train, None, augment, settings, (seed, "images", "door"), device)
     weights = described(made.cpu(), augment, method, {"training": settings, "encoder": kind})
     return Trained(made, weights.about).eval()
@@ -223,12 +214,9 @@ def probe(
 
 
 def heat_maps(
-    network: nn.Module,
-    pictures: Tensor | Iterable[str | Path_[str]],
-    *,
-    layer: str | None = None,
+    network: nn.Module, pictures: Tensor | Iterable[str | Path_[str]], *, layer: str | None = None,
     device: str = "cpu",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Eigen-CAM of any network.
 
     ``network``: from :func:`fit` or :func:`network`, or any module from images (B, 3, S, S).

@@ -111,11 +111,9 @@ class Augment:
         out = torch.empty(n, height, width, channels, device=images.device)
         for channel in range(channels):
             torch.add(
-                self.offset[channel],
-                images[:, channel],
-                alpha=self.scale[channel] / unit,
+                self.offset[channel], images[:, channel], alpha=self.scale[channel] / unit,
                 out=out[..., channel],
-            )
+            )  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
     def denormalise(self, images: Tensor) -> Tensor:
@@ -373,17 +371,10 @@ class CentreCrop:
 
 
 STEPS: dict[str, Any] = {
-    "flip": Flip,
-    "pad_crop": PadCrop,
-    "random_resized_crop": RandomResizedCrop,
-    "centre_crop": CentreCrop,
-    "colour_jitter": ColourJitter,
-    "grey": Grey,
-    "blur": Blur,
-    "solarise": Solarise,
-    "randaugment": RandAugment,
-    "random_erasing": RandomErasing,
-}
+    "flip": Flip, "pad_crop": PadCrop, "random_resized_crop": RandomResizedCrop,
+    "centre_crop": CentreCrop, "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
+    "solarise": Solarise, "randaugment": RandAugment, "random_erasing": RandomErasing,
+}  # fmt: skip
 
 
 def _listed(settings: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -495,13 +486,9 @@ def _inside(boxes: Tensor, images: Tensor) -> Tensor:
 
 
 def _random_boxes(
-    uniform: Tensor,
-    scale: Sequence[float],
-    ratio: Sequence[float],
-    height: int,
-    width: int,
+    uniform: Tensor, scale: Sequence[float], ratio: Sequence[float], height: int, width: int,
     border: int,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The first window of each image that fits with a ``border``, and whether any does (n, 1).
 
     Of random area and log-uniform aspect ratio, at a random place: ``top, left, height, width``.

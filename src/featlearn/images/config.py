@@ -156,31 +156,17 @@ def _pixels(size: float, image_size: int) -> float:
 
 #: Least and greatest value of every dial that is a number.
 _LIMITS: dict[str, tuple[float, float]] = {
-    "image_size": (8, 4096),
-    "classes": (2, 1000),
-    "parts_per_class": (1, 16),
-    "part_size": (1e-3, 4096),
-    "single_view_share": (0, 1),
-    "weak_strength": (0, 1),
-    "sparsity": (0, 1000),
-    "most_distractors": (0, 1000),
-    "rotation": (0, 180),
-    "scaling": (0, 0.5),
-    "variants": (1, 256),
-    "background": (0, 1),
-    "noise": (0, 1),
-}
+    "image_size": (8, 4096), "classes": (2, 1000), "parts_per_class": (1, 16),
+    "part_size": (1e-3, 4096), "single_view_share": (0, 1), "weak_strength": (0, 1),
+    "sparsity": (0, 1000), "most_distractors": (0, 1000), "rotation": (0, 180), "scaling": (0, 0.5),
+    "variants": (1, 256), "background": (0, 1), "noise": (0, 1),
+}  # fmt: skip
 _SCENE_LIMITS: dict[str, tuple[float, float]] = {
-    "image_size": (16, 4096),
-    "single_view_share": (0, 1),
-    "clutter": (0, 100),
-    "body": (0, 1),
-}
+    "image_size": (16, 4096), "single_view_share": (0, 1), "clutter": (0, 100), "body": (0, 1),
+}  # fmt: skip
 _CHOICES = {
-    "placement": PLACEMENTS,
-    "part_kinds": PART_KINDS,
-    "background_kinds": BACKGROUNDS,
-}
+    "placement": PLACEMENTS, "part_kinds": PART_KINDS, "background_kinds": BACKGROUNDS,
+}  # fmt: skip
 
 
 def world_faults(settings: Mapping[str, Any], path: str) -> list[str]:

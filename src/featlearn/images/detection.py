@@ -97,25 +97,13 @@ class Detector(Objective):
     encoder: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        classes: int,
-        image_size: int,
-        *,
-        pyramid: bool = False,
-        pyramid_width: int = 64,
-        anchor_sizes: Sequence[float] | None = None,
-        anchor_ratios: Sequence[float] = (0.5, 1.0, 2.0),
-        roi_size: int = 5,
-        head_width: int = 128,
-        proposals: int = 100,
-        sampled_anchors: int = 64,
-        sampled_regions: int = 64,
-        most_detections: int = 20,
-        least_score: float = 0.05,
-        flip: bool = True,
+        self, encoder: Encoder, classes: int, image_size: int, *, pyramid: bool = False,
+        pyramid_width: int = 64, anchor_sizes: Sequence[float] | None = None,
+        anchor_ratios: Sequence[float] = (0.5, 1.0, 2.0), roi_size: int = 5, head_width: int = 128,
+        proposals: int = 100, sampled_anchors: int = 64, sampled_regions: int = 64,
+        most_detections: int = 20, least_score: float = 0.05, flip: bool = True,
         frozen_norms: bool = False,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.encoder, self.classes, self.flip = encoder, classes, flip
         self.frozen_norms = frozen_norms
@@ -285,13 +273,9 @@ def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
 
 
 def detect(
-    detector: Detector,
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    batch: int = 64,
+    detector: Detector, images: Tensor, preprocess: Preprocess, *, batch: int = 64,
     device: torch.device | str = "cpu",
-) -> list[dict[str, Tensor]]:
+) -> list[dict[str, Tensor]]:  # fmt: skip
     """Detections in uint8 images (N, 3, S, S), on the CPU; see :meth:`Detector.detect`."""
     detector.to(device)
     found: list[dict[str, Tensor]] = []
@@ -330,16 +314,10 @@ def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> 
 
 
 def precision(
-    encoder: Encoder,
-    train: tuple[Tensor, Tensor],
-    test: tuple[Tensor, Tensor],
-    classes: int,
-    settings: Mapping[str, Any],
-    plain: Augment,
-    name: tuple[object, ...],
-    device: torch.device,
+    encoder: Encoder, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], classes: int,
+    settings: Mapping[str, Any], plain: Augment, name: tuple[object, ...], device: torch.device,
     report: Report | None = None,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Average precisions (``ap``, ``ap50``, ``ap75``) after training a detector on an encoder.
 
     ``encoder``: is trained with the rest of the detector. ``train``, ``test``: images uint8 (N, 3,

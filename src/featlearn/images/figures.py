@@ -132,12 +132,9 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
             axes[label, column].set_axis_off()
         names = [pictures.part_names[part] for part in pictures.parts_of_class[label]]
         axes[label, 0].set_ylabel(
-            "\n".join([f"class {label + 1}", *names]),
-            fontsize=8,
-            rotation=0,
-            ha="right",
+            "\n".join([f"class {label + 1}", *names]), fontsize=8, rotation=0, ha="right",
             va="center",
-        )
+        )  # fmt: skip
     marks = [
         Line2D([], [], color=colour, label=name)
         for kind, (name, colour) in OUTLINES.items()

@@ -55,11 +55,9 @@ def fit_path(
 
 
 def choose_probe(
-    training: tuple[Tensor, Tensor],
-    validation: tuple[Tensor, Tensor],
-    classes: int,
+    training: tuple[Tensor, Tensor], validation: tuple[Tensor, Tensor], classes: int,
     penalties: Sequence[float] = PENALTIES,
-) -> LinearProbe:
+) -> LinearProbe:  # fmt: skip
     """Fit on both splits at the penalty of the path that scores best on the validation split.
 
     ``training``, ``validation``: features (N, width) and labels, as in :func:`fit_path`. The score
@@ -111,11 +109,9 @@ RIDGE_PENALTIES = tuple(10.0**power for power in range(-6, 3))
 
 
 def explained_share(
-    training: tuple[Tensor, Tensor],
-    validation: tuple[Tensor, Tensor],
-    testing: tuple[Tensor, Tensor],
-    penalties: Sequence[float] = RIDGE_PENALTIES,
-) -> float:
+    training: tuple[Tensor, Tensor], validation: tuple[Tensor, Tensor],
+    testing: tuple[Tensor, Tensor], penalties: Sequence[float] = RIDGE_PENALTIES,
+) -> float:  # fmt: skip
     """R^2 on test data of a ridge regression with intercept, mean over the targets.
 
     The penalty is the one with the least squared error on ``validation``.
@@ -143,14 +139,9 @@ def explained_share(
 
 
 def nearest_neighbours(
-    training: tuple[Tensor, Tensor],
-    features: Tensor,
-    classes: int,
-    neighbours: Sequence[int] = (20, 200),
-    *,
-    temperature: float | None = 0.07,
-    chunk: int = 1024,
-) -> Tensor:
+    training: tuple[Tensor, Tensor], features: Tensor, classes: int,
+    neighbours: Sequence[int] = (20, 200), *, temperature: float | None = 0.07, chunk: int = 1024,
+) -> Tensor:  # fmt: skip
     """Class of each image by the vote of its nearest training images in cosine similarity.
 
     ``training``: features (M, width) and labels int64 (M,). ``features`` (N, width): what is to be
@@ -213,14 +204,9 @@ class Frozen(Generic[Quality]):
     """
 
     def __init__(
-        self,
-        train: Tensor,
-        labels: Tensor,
-        test: Tensor,
-        classes: int,
-        quality: Callable[[Tensor], Quality],
-        device: torch.device | str = "cpu",
-    ):
+        self, train: Tensor, labels: Tensor, test: Tensor, classes: int,
+        quality: Callable[[Tensor], Quality], device: torch.device | str = "cpu",
+    ):  # fmt: skip
         self.train, self.labels, self.test = (one.to(device) for one in (train, labels, test))
         self.classes, self.quality = classes, quality
 

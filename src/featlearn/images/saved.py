@@ -31,12 +31,9 @@ from featlearn.images.train.features import evaluating
 
 
 def described(
-    network: nn.Module,
-    augment: Augment,
-    method: str,
-    config: Mapping[str, Any],
+    network: nn.Module, augment: Augment, method: str, config: Mapping[str, Any],
     classes: Sequence[str] = (),
-) -> Described:
+) -> Described:  # fmt: skip
     """Weights of ``network`` with all that it takes to make it again.
 
     ``network``: an encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.

@@ -44,14 +44,9 @@ class Firing:
 
 
 def firing(
-    encoder: Encoder,
-    layers: Sequence[str],
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    batch: int = 256,
-    device: torch.device | str = "cpu",
-) -> dict[str, Firing]:
+    encoder: Encoder, layers: Sequence[str], images: Tensor, preprocess: Preprocess, *,
+    batch: int = 256, device: torch.device | str = "cpu",
+) -> dict[str, Firing]:  # fmt: skip
     """Firing of rectified layers, by name, in one pass over the images.
 
     ``encoder``: moved to ``device``. ``layers``: names of modules whose outputs (B, channels, h, w)

@@ -54,11 +54,9 @@ class Loaded:
 
 
 def load_weights(
-    encoder: Encoder,
-    source: str | Path,
-    folder: str | Path | None = None,
+    encoder: Encoder, source: str | Path, folder: str | Path | None = None,
     may_differ: Sequence[str] = (),
-) -> Loaded:
+) -> Loaded:  # fmt: skip
     """Fill an encoder with weights.
 
     Positions of a vision transformer for another image size are interpolated. Checkpoints of

@@ -44,13 +44,9 @@ class Net(nn.Module):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        size: int,
-        classes: int,
-        features: str = "mean",
+        self, encoder: Encoder, size: int, classes: int, features: str = "mean",
         frozen: bool = False,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.encoder, self.whole, self.frozen = encoder, features == "map", frozen
         cells = math.prod(encoder.grid(size)) if self.whole else 1

@@ -211,13 +211,9 @@ def estimate(settings: Mapping[str, Any], train: int, cores: int) -> float:
 
 
 def _seconds(
-    objective: Objective,
-    training: Mapping[str, Any],
-    augment: Augment,
-    side: int,
-    *,
+    objective: Objective, training: Mapping[str, Any], augment: Augment, side: int, *,
     labelled: bool,
-) -> float:
+) -> float:  # fmt: skip
     import torch
 
     from featlearn.images.train.loop import fit

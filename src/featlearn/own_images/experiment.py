@@ -170,14 +170,9 @@ class RealExperiment(Replicate):
     cache: PathLike
 
     def __init__(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        cache: PathLike,
-        seed: int,
-        replicate: int,
+        self, name: str, settings: Mapping[str, Any], cache: PathLike, seed: int, replicate: int,
         device: torch.device | str = "cpu",
-    ):
+    ):  # fmt: skip
         super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
         self.label: str | None = f"{name}-{replicate}"
         with reported_already():

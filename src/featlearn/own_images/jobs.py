@@ -46,12 +46,10 @@ def pretrain(job: Job) -> Results:
     """Pre-train an encoder without labels, in one process or in several."""
     pretraining = job.config["pretraining"]
     arguments = {
-        "name": job.wildcards.image_set,
-        "settings": job.config,
-        "cache": job.results / job.params.cache,
-        "seed": job.seed,
+        "name": job.wildcards.image_set, "settings": job.config,
+        "cache": job.results / job.params.cache, "seed": job.seed,
         "replicate": int(job.wildcards.replicate),
-    }
+    }  # fmt: skip
     layout = Layout(pretraining["processes"], pretraining["nodes"])
     if layout.processes == 1:
         weights, history = train(arguments, job.device)
@@ -59,13 +57,9 @@ def pretrain(job: Job) -> Results:
     staging = job.output.weights.parent
     made = {"weights": staging / "together.safetensors", "history": staging / "together.parquet"}
     arguments |= {
-        **made,
-        "results": job.results,
-        "staging": staging,
-        "checkpoints": job.checkpoints,
-        "device": job.params.device,
-        "threads": job.threads,
-    }
+        **made, "results": job.results, "staging": staging, "checkpoints": job.checkpoints,
+        "device": job.params.device, "threads": job.threads,
+    }  # fmt: skip
     file = staging / "arguments.json"
     file.write_text(json.dumps(arguments, default=str), encoding="utf-8")
     run_together(MODULE, [str(file)], layout)

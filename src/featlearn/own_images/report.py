@@ -40,15 +40,9 @@ class Shown(NamedTuple):
 
 
 def render(
-    *,
-    folder: Path,
-    captions: Mapping[str, str],
-    faults: Mapping[str, Path],
-    twice: Mapping[str, Path],
-    config: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    command: str,
-) -> str:
+    *, folder: Path, captions: Mapping[str, str], faults: Mapping[str, Path],
+    twice: Mapping[str, Path], config: Mapping[str, Any], settings: Mapping[str, Any], command: str,
+) -> str:  # fmt: skip
     """The HTML of the report.
 
     ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as

@@ -63,14 +63,9 @@ def floors_of_vectors(drawn: Scene, task: int, hidden: int, out: int) -> dict[st
 
 
 def of_files(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    deals: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, deals: int, seed: int, cache: str,
     device: torch.device | str = "cpu",
-) -> Cached:
+) -> Cached:  # fmt: skip
     """Of pictures or texts on disk, through an encoder with weights from a file.
 
     Replicates deal the training samples out in another order, stratified: few labels differ.
@@ -136,13 +131,9 @@ def _pixels(images: Tensor) -> Tensor:
 
 
 def _pictures(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, seed: int, cache: str,
     device: torch.device | str,
-) -> Read:
+) -> Read:  # fmt: skip
     splits = open_splits(model["targets"][target], cache, seed, "universality", "foundation")
     for role in ("validation", "test"):
         if role not in splits:
@@ -180,13 +171,9 @@ def _pictures(
 
 
 def _texts(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, seed: int, cache: str,
     device: torch.device | str,
-) -> Read:
+) -> Read:  # fmt: skip
     found = read_texts(model["targets"][target]["path"])
     loaded = load_encoder(Path(model["weights"]))
     with seeded(seed, "universality", "foundation", "start"):

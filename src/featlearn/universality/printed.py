@@ -34,13 +34,9 @@ def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") ->
 
 
 def beside(
-    quoted: Mapping[str, Any],
-    which: str,
-    measured: pd.DataFrame,
-    index: Sequence[str],
-    rows: Sequence[Mapping[str, Any]] | None = None,
-    named: bool = False,
-) -> Table:
+    quoted: Mapping[str, Any], which: str, measured: pd.DataFrame, index: Sequence[str],
+    rows: Sequence[Mapping[str, Any]] | None = None, named: bool = False,
+) -> Table:  # fmt: skip
     """A table of the thesis and measurements of the same shape below it.
 
     ``quoted``: what stands in ``config/paper_values/universality.yaml``, and the table's name in

@@ -43,12 +43,9 @@ def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> 
 
 
 def heat_maps(
-    network: nn.Module,
-    images: Tensor,
-    layer: nn.Module | None = None,
-    preprocess: Augment | None = None,
-    device: torch.device | str = "cpu",
-) -> Tensor:
+    network: nn.Module, images: Tensor, layer: nn.Module | None = None,
+    preprocess: Augment | None = None, device: torch.device | str = "cpu",
+) -> Tensor:  # fmt: skip
     """Eigen-CAM heat of a network, batch by batch.
 
     ``network``: any module from normalised images (B, 3, S, S) to anything. ``images`` (N, 3, S, S)
@@ -79,11 +76,9 @@ def heat_maps(
 
 
 def weighted_maps(
-    models: Sequence[Mapping[str, Any]],
-    images: Tensor,
-    folder: PathLike,
+    models: Sequence[Mapping[str, Any]], images: Tensor, folder: PathLike,
     device: torch.device | str = "cpu",
-) -> dict[str, Tensor]:
+) -> dict[str, Tensor]:  # fmt: skip
     """Overlays of several encoders with weights from files.
 
     ``models``: each with ``name``, ``encoder`` (see

@@ -146,13 +146,9 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
     for path in source.files:
         listing.append(listed(path, root))
     made_from = [
-        FORMAT,
-        version("pillow"),
-        source.what,
-        source.classes,
-        sorted(_pixel_part(settings)),
+        FORMAT, version("pillow"), source.what, source.classes, sorted(_pixel_part(settings)),
         listing,
-    ]
+    ]  # fmt: skip
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
 
 
@@ -228,22 +224,16 @@ def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> d
         raise FeatlearnError(f"{source.what}: no image can be used ({len(faults)} found){first}")
     _write_tables(staged, rows, boxes, faults)
     return {
-        "count": len(rows),
-        "size": settings["size"],
-        "classes": list(source.classes),
-        "boxes": source.boxes,
-        "what": source.what,
-        "blocks": pixels.blocks,
+        "count": len(rows), "size": settings["size"], "classes": list(source.classes),
+        "boxes": source.boxes, "what": source.what, "blocks": pixels.blocks,
         "sha256": pixels.all.hexdigest(),
-    }
+    }  # fmt: skip
 
 
 def _write_tables(
-    folder: Path,
-    rows: list[dict[str, Any]],
-    boxes: list[dict[str, Any]],
+    folder: Path, rows: list[dict[str, Any]], boxes: list[dict[str, Any]],
     faults: list[dict[str, Any]],
-) -> None:
+) -> None:  # fmt: skip
     write_parquet(pd.DataFrame(rows), folder / "rows.parquet")
     columns = {"image": "int64", "label": "int64", "difficult": "bool"}
     columns |= dict.fromkeys(BOX_COLUMNS, "float32")

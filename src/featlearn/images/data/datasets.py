@@ -104,12 +104,9 @@ class ImageSet:
 
 
 def open_images(
-    settings: Mapping[str, Any],
-    cache_folder: PathLike,
-    split: str | None = None,
-    classes: Sequence[str] | None = None,
-    rows: Sequence[Sequence[int]] | None = None,
-) -> ImageSet:
+    settings: Mapping[str, Any], cache_folder: PathLike, split: str | None = None,
+    classes: Sequence[str] | None = None, rows: Sequence[Sequence[int]] | None = None,
+) -> ImageSet:  # fmt: skip
     """One split of a data set on disk, decoded into a cache.
 
     ``settings``: ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``,
@@ -355,12 +352,9 @@ class Classified(NamedTuple):
 
 
 def open_classified(
-    data: Mapping[str, Any],
-    cache_folder: PathLike,
-    *name: object,
-    most: int | None = None,
+    data: Mapping[str, Any], cache_folder: PathLike, *name: object, most: int | None = None,
     key: str = "data",
-) -> Classified:
+) -> Classified:  # fmt: skip
     """The images of a data set that have a class.
 
     ``data``: settings of the data set, as for :func:`featlearn.images.data.datasets.open_splits`.

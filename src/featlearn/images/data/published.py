@@ -46,13 +46,9 @@ def _idx(folder: str, parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _mnist(
-    name: str,
-    licence: str,
-    megabytes: int,
-    base: str,
-    md5: tuple[str, ...],
+    name: str, licence: str, megabytes: int, base: str, md5: tuple[str, ...],
     classes: tuple[str, ...],
-) -> Published:
+) -> Published:  # fmt: skip
     splits = _idx(name, {"train": "train", "test": "t10k"})
     files = [file.rpartition("/")[2] for split in splits.values() for file in split]
     archives = tuple(

@@ -23,13 +23,9 @@ class BasicBlock(nn.Module):
     expansion = 1
 
     def __init__(
-        self,
-        channels_in: int,
-        planes: int,
-        stride: int = 1,
-        shortcut: nn.Module | None = None,
+        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
         make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.conv1 = nn.Conv2d(channels_in, planes, 3, stride, 1, bias=False)
         self.bn1 = make_norm(planes)
@@ -51,13 +47,9 @@ class Bottleneck(nn.Module):
     expansion = 4
 
     def __init__(
-        self,
-        channels_in: int,
-        planes: int,
-        stride: int = 1,
-        shortcut: nn.Module | None = None,
+        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
         make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
-    ):
+    ):  # fmt: skip
         super().__init__()
         channels = planes * self.expansion
         self.conv1 = nn.Conv2d(channels_in, planes, 1, bias=False)
@@ -145,13 +137,9 @@ class SmallResNet(ResidualNet):
     """
 
     def __init__(
-        self,
-        widths: Sequence[int] = (16, 32, 64),
-        blocks: int = 1,
-        norm: str = "batch",
-        stem_stride: int = 1,
-        zero_init_last: bool = False,
-    ):
+        self, widths: Sequence[int] = (16, 32, 64), blocks: int = 1, norm: str = "batch",
+        stem_stride: int = 1, zero_init_last: bool = False,
+    ):  # fmt: skip
         super().__init__()
         self.conv1 = nn.Conv2d(3, widths[0], 3, stem_stride, 1, bias=False)
         self.bn1 = normalisation(norm, widths[0])
@@ -174,13 +162,9 @@ class ResNet(ResidualNet):
     """
 
     def __init__(
-        self,
-        layers: int,
-        stem: str = "imagenet",
-        width_multiplier: float = 1.0,
-        norm: str = "batch",
-        zero_init_last: bool = False,
-    ):
+        self, layers: int, stem: str = "imagenet", width_multiplier: float = 1.0,
+        norm: str = "batch", zero_init_last: bool = False,
+    ):  # fmt: skip
         super().__init__()
         block, counts = LAYOUTS[layers]
         if stem not in ("imagenet", "cifar", "stl"):
@@ -294,12 +278,9 @@ class PlainNet(Encoder):
     """
 
     def __init__(
-        self,
-        widths: Sequence[int],
-        pooled: Sequence[int],
-        strides: Sequence[int],
+        self, widths: Sequence[int], pooled: Sequence[int], strides: Sequence[int],
         norm: str = "none",
-    ):
+    ):  # fmt: skip
         super().__init__()
         before, scale, names = 3, 1, []
         normed = norm == "batch"

@@ -67,13 +67,9 @@ class Block(nn.Module):
     """Pre-norm transformer block: (B, N, D) to (B, N, D)."""
 
     def __init__(
-        self,
-        width: int,
-        heads: int,
-        mlp_ratio: float = 4.0,
-        layer_scale: float = 0.0,
+        self, width: int, heads: int, mlp_ratio: float = 4.0, layer_scale: float = 0.0,
         distances: int = 0,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.norm1 = nn.LayerNorm(width, EPSILON)
         self.attn = Attention(width, heads, distances)
@@ -111,19 +107,11 @@ class VisionTransformer(Encoder):
     kinds: Tensor | None  # (leading + N, leading + N) of relative positions
 
     def __init__(
-        self,
-        image_size: int | tuple[int, int],
-        patch: int = 16,
-        width: int = 192,
-        depth: int = 12,
-        heads: int = 3,
-        mlp_ratio: float = 4.0,
-        positions: str = "learned",
-        class_token: bool = True,
-        pooling: str = "class_token",
-        final_norm: str = "tokens",
+        self, image_size: int | tuple[int, int], patch: int = 16, width: int = 192, depth: int = 12,
+        heads: int = 3, mlp_ratio: float = 4.0, positions: str = "learned",
+        class_token: bool = True, pooling: str = "class_token", final_norm: str = "tokens",
         layer_scale: float = 0.0,
-    ):
+    ):  # fmt: skip
         super().__init__()
         _expect("positions", positions, ("learned", "sin_cos", "relative"))
         _expect("pooling", pooling, ("class_token", "mean") if class_token else ("mean",))

@@ -48,9 +48,7 @@ def build_two_view(
     :func:`~featlearn.images.methods.two_view.untouched`.
     """
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
-        "siamese": ("siamese", Siamese),
-        "simclr": ("simclr", SimCLR),
-        "moco": ("moco", MoCo),
+        "siamese": ("siamese", Siamese), "simclr": ("simclr", SimCLR), "moco": ("moco", MoCo),
         "nnclr": ("nnclr", NNCLR),
-    }
+    }  # fmt: skip
     return construct("pretraining", settings, kinds, encoder, augment)

@@ -48,13 +48,9 @@ class Attack:
             raise ConfigError(f"attack.steps: {self.steps}; expected at least 1")
 
     def __call__(
-        self,
-        loss: Callable[[Tensor], Tensor],
-        images: Tensor,
-        scale: Tensor,
-        bounds: tuple[Tensor, Tensor],
-        noise: Tensor | None = None,
-    ) -> Tensor:
+        self, loss: Callable[[Tensor], Tensor], images: Tensor, scale: Tensor,
+        bounds: tuple[Tensor, Tensor], noise: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
         """Images near ``images`` at which ``loss`` is large.
 
         ``loss``: of images (B, 3, S, S), a scalar. ``images`` (B, 3, S, S): normalised. ``scale``
@@ -102,14 +98,10 @@ class AdversarialSimCLR(SimCLR):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        temperature: float = 0.5,
-        attack: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        temperature: float = 0.5, attack: Mapping[str, Any] | None = None,
         regulariser: float = 1 / 256,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, augment, projection, temperature)
         self.attack, self.regulariser = Attack(**(attack or {})), regulariser
 
@@ -158,12 +150,9 @@ class AdversarialSiamese(Siamese):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        attack: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, attack: Mapping[str, Any] | None = None,
         **options: Any,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, augment, **options)
         self.attack = Attack(**(attack or {}))
 
@@ -172,11 +161,9 @@ class AdversarialSiamese(Siamese):
         first, second = super().views(images, draws)
         noise = [self.attack.noise(draws, f"attack-{number}", first) for number in (1, 2)]
         return (
-            first,
-            second,
-            self.attacked(first, second, noise[0]),
+            first, second, self.attacked(first, second, noise[0]),
             self.attacked(second, first, noise[1]),
-        )
+        )  # fmt: skip
 
     def attacked(self, view: Tensor, other: Tensor, noise: Tensor | None = None) -> Tensor:
         """``view``, moved so that the online branch disagrees with the target on ``other``."""

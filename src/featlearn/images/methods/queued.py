@@ -74,15 +74,10 @@ class MoCo(TwoViewObjective):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        head: str = "mlp",
-        projection: Mapping[str, Any] | None = None,
-        temperature: float = 0.1,
-        momentum: float = 0.99,
-        queue: int = 4096,
-    ):
+        self, encoder: Encoder, augment: Augment, head: str = "mlp",
+        projection: Mapping[str, Any] | None = None, temperature: float = 0.1,
+        momentum: float = 0.99, queue: int = 4096,
+    ):  # fmt: skip
         if head not in HEADS:
             raise ConfigError(f"pretraining.head: {head!r}; expected one of {', '.join(HEADS)}")
         if temperature <= 0:
@@ -146,14 +141,9 @@ class NNCLR(TwoViewObjective):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        head_hidden: int = 512,
-        temperature: float = 0.1,
-        support: int = 4096,
-    ):
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        head_hidden: int = 512, temperature: float = 0.1, support: int = 4096,
+    ):  # fmt: skip
         if temperature <= 0:
             raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         made = ProjectionHead(encoder.width, **(projection or {}))

@@ -29,18 +29,11 @@ class SimMIM(MaskedObjective):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_size: int = 32,
-        mask_ratio: float = 0.6,
-        mask_token: str | None = None,
-        decoder: str = "transformer",
-        decoder_depth: int = 4,
-        decoder_width: int = 64,
-        decoder_heads: int = 2,
-        decoder_mlp_ratio: float = 2.0,
+        self, encoder: Encoder, mask_size: int = 32, mask_ratio: float = 0.6,
+        mask_token: str | None = None, decoder: str = "transformer", decoder_depth: int = 4,
+        decoder_width: int = 64, decoder_heads: int = 2, decoder_mlp_ratio: float = 2.0,
         decoder_stride: int | None = None,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         self.mask = MaskToken(encoder, mask_size, mask_token)
         if decoder == "linear":
@@ -134,15 +127,10 @@ class MAE(MaskedObjective):
     places: Tensor  # (N, decoder_width)
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_ratio: float = 0.75,
-        decoder_depth: int = 8,
-        decoder_width: int = 512,
-        decoder_heads: int = 16,
-        decoder_mlp_ratio: float = 4.0,
+        self, encoder: Encoder, mask_ratio: float = 0.75, decoder_depth: int = 8,
+        decoder_width: int = 512, decoder_heads: int = 16, decoder_mlp_ratio: float = 4.0,
         normalised_target: bool = True,
-    ):
+    ):  # fmt: skip
         if not isinstance(encoder, VisionTransformer):
             raise ConfigError(
                 f"pretraining.kind: mae needs a vision transformer, not {type(encoder).__name__}: "

@@ -103,18 +103,11 @@ class Siamese(TwoViewObjective):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        head: str = "identity",
-        head_hidden: int | None = None,
-        output_norm: str = "batch",
-        momentum: float | None = None,
-        momentum_schedule: str = "constant",
-        stop_gradient: bool = True,
-        decay_all: bool = False,
-    ):
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        head: str = "identity", head_hidden: int | None = None, output_norm: str = "batch",
+        momentum: float | None = None, momentum_schedule: str = "constant",
+        stop_gradient: bool = True, decay_all: bool = False,
+    ):  # fmt: skip
         made = ProjectionHead(encoder.width, **(projection or {}))
         super().__init__(encoder, augment, made)
         if momentum is not None and not 0 <= momentum <= 1:

@@ -59,12 +59,9 @@ class SimCLR(TwoViewObjective):
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
         temperature: float = 0.5,
-    ):
+    ):  # fmt: skip
         if temperature <= 0:
             raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))

@@ -35,17 +35,10 @@ class Data2Vec(MaskedObjective):
     teacher: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_size: int = 16,
-        mask_ratio: float = 0.6,
-        mask_token: str | None = None,
-        top_blocks: int = 6,
-        beta: float = 2.0,
-        tau_start: float = 0.999,
-        tau_end: float = 0.9999,
-        tau_share: float = 0.3,
-    ):
+        self, encoder: Encoder, mask_size: int = 16, mask_ratio: float = 0.6,
+        mask_token: str | None = None, top_blocks: int = 6, beta: float = 2.0,
+        tau_start: float = 0.999, tau_end: float = 0.9999, tau_share: float = 0.3,
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         if not 1 <= top_blocks <= encoder.depth:
             raise ConfigError(
@@ -130,15 +123,9 @@ class BEiT(MaskedObjective):
     codebook: Tensor  # (codes, teacher's width); zero before the codes are found
 
     def __init__(
-        self,
-        encoder: Encoder,
-        teacher: Encoder | None = None,
-        mask_size: int = 16,
-        mask_ratio: float = 0.4,
-        mask_token: str | None = None,
-        codes: int = 256,
-        rounds: int = 20,
-    ):
+        self, encoder: Encoder, teacher: Encoder | None = None, mask_size: int = 16,
+        mask_ratio: float = 0.4, mask_token: str | None = None, codes: int = 256, rounds: int = 20,
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         if not isinstance(teacher, Encoder):  # nor the settings of one
             raise ConfigError("pretraining.kind: beit needs a teacher, a pretrained encoder")

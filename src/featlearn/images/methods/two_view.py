@@ -40,14 +40,9 @@ class ProjectionHead(nn.Sequential):
     """
 
     def __init__(
-        self,
-        width_in: int,
-        hidden: int = 512,
-        width: int = 64,
-        layers: int = 2,
-        batch_norm: bool = True,
-        last_batch_norm: bool = False,
-    ):
+        self, width_in: int, hidden: int = 512, width: int = 64, layers: int = 2,
+        batch_norm: bool = True, last_batch_norm: bool = False,
+    ):  # fmt: skip
         if layers < 1:
             raise ConfigError(f"projection.layers: {layers}; expected at least 1")
         parts: list[nn.Module] = []

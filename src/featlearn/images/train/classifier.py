@@ -29,17 +29,9 @@ class Classifier(Objective):
     encoder: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        classes: int,
-        *,
-        several: bool = False,
-        head_std: float = 0.0,
-        label_smoothing: float = 0.0,
-        mixup: float = 0.0,
-        cutmix: float = 0.0,
-        freeze: bool = False,
-    ):
+        self, encoder: Encoder, classes: int, *, several: bool = False, head_std: float = 0.0,
+        label_smoothing: float = 0.0, mixup: float = 0.0, cutmix: float = 0.0, freeze: bool = False,
+    ):  # fmt: skip
         super().__init__()
         _check(classes, several, label_smoothing, head_std=head_std, mixup=mixup, cutmix=cutmix)
         self.encoder, self.classes, self.several = encoder, classes, several

@@ -16,14 +16,10 @@ Preprocess = Callable[[Tensor, Draws], Tensor]
 
 
 def extract(
-    network: nn.Module,
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    outputs: Callable[[Tensor], Tensor] | None = None,
-    batch: int = 256,
+    network: nn.Module, images: Tensor, preprocess: Preprocess, *,
+    outputs: Callable[[Tensor], Tensor] | None = None, batch: int = 256,
     device: torch.device | str = "cpu",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Outputs of a network in evaluation mode, for images in their order.
 
     ``network``: an encoder, or what contains one. Moved to ``device`` and left there; training or

@@ -47,15 +47,9 @@ class _Run:
     """State of one training; :func:`fit` is its life."""
 
     def __init__(
-        self,
-        objective: Objective,
-        augment: Augment,
-        training: Training,
-        plan: Plan,
-        name: tuple[object, ...],
-        device: torch.device,
-        processes: Processes,
-    ):
+        self, objective: Objective, augment: Augment, training: Training, plan: Plan,
+        name: tuple[object, ...], device: torch.device, processes: Processes,
+    ):  # fmt: skip
         self.objective, self.augment, self.training = objective, augment, training
         self.plan, self.name, self.device, self.processes = plan, name, device, processes
         self.step = 0
@@ -68,13 +62,9 @@ class _Run:
         if training.sync_batch_norm and processes.count > 1:
             share_batch_norm(objective, device)
         self.optimiser = optimisers.build(
-            training.optimiser,
-            _checked(objective, training),
-            betas=training.betas,
-            momentum=training.momentum,
-            nesterov=training.nesterov,
-            trust=training.trust,
-        )
+            training.optimiser, _checked(objective, training), betas=training.betas,
+            momentum=training.momentum, nesterov=training.nesterov, trust=training.trust,
+        )  # fmt: skip
         self.trained = [p for group in self.optimiser.param_groups for p in group["params"]]
         if training.compile:
             _compile(objective)
@@ -282,17 +272,11 @@ class _Pace:
 
 
 def fit(
-    objective: Objective,
-    images: Tensor,
-    labels: Tensor | None,
-    augment: Augment,
-    settings: Mapping[str, Any],
-    name: tuple[object, ...],
-    device: torch.device | str = "cpu",
-    folder: str | os.PathLike[str] | None = None,
-    report: Report | None = None,
+    objective: Objective, images: Tensor, labels: Tensor | None, augment: Augment,
+    settings: Mapping[str, Any], name: tuple[object, ...], device: torch.device | str = "cpu",
+    folder: str | os.PathLike[str] | None = None, report: Report | None = None,
     identity: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """Train ``objective`` in place.
 
     Under ``torchrun`` (see :func:`~featlearn.images.train.distributed.joined`) every process calls

@@ -158,11 +158,9 @@ class Plan:
         peak, start, end = (
             schedules.scaled(rate, wanted.batch_size, wanted.scale_from)
             for rate in (
-                wanted.learning_rate,
-                wanted.warmup_learning_rate,
-                wanted.min_learning_rate,
+                wanted.learning_rate, wanted.warmup_learning_rate, wanted.min_learning_rate,
             )
-        )
+        )  # fmt: skip
         return schedules.Schedule(
             wanted.schedule,
             self.steps,
@@ -195,14 +193,9 @@ class Batches:
     """
 
     def __init__(
-        self,
-        images: Tensor,
-        labels: Tensor | None,
-        plan: Plan,
-        name: tuple[object, ...],
-        processes: Processes,
-        device: torch.device,
-    ):
+        self, images: Tensor, labels: Tensor | None, plan: Plan, name: tuple[object, ...],
+        processes: Processes, device: torch.device,
+    ):  # fmt: skip
         self.images, self.labels, self.plan, self.name = images, labels, plan, name
         self.processes, self.device = processes, device
         self._order: tuple[int, Tensor] | None = None

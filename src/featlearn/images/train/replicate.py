@@ -36,13 +36,9 @@ class Replicate:
     """
 
     def __init__(
-        self,
-        settings: Mapping[str, Any],
-        shared: tuple[object, ...],
-        replicate: int,
-        device: torch.device | str = "cpu",
-        cache: PathLike | None = None,
-    ):
+        self, settings: Mapping[str, Any], shared: tuple[object, ...], replicate: int,
+        device: torch.device | str = "cpu", cache: PathLike | None = None,
+    ):  # fmt: skip
         self.settings, self.shared, self.replicate = settings, shared, replicate
         self.name = (*shared, replicate)
         self.device, self.cache = torch.device(device), cache
@@ -69,12 +65,9 @@ class Replicate:
         return Augment(augmentation), augmentation.get("size") or images.shape[-1]
 
     def network(
-        self,
-        settings: Mapping[str, Any],
-        size: int,
-        *stream: object,
+        self, settings: Mapping[str, Any], size: int, *stream: object,
         weights: Weights | None = None,
-    ) -> Encoder:
+    ) -> Encoder:  # fmt: skip
         """An encoder for images of ``size`` pixels, at its random start or with ``weights``."""
         with seeded(*self.name, "encoder", *stream):
             made = build_encoder(settings, size)
@@ -84,17 +77,11 @@ class Replicate:
         return made
 
     def train_on(
-        self,
-        images: Tensor,
-        labels: Tensor | None,
-        objective: Objective,
-        augment: Callable[[Tensor, Draws], Tensor],
-        training: Mapping[str, Any],
-        *stream: object,
-        folder: Path | None = None,
-        report: Report | None = None,
+        self, images: Tensor, labels: Tensor | None, objective: Objective,
+        augment: Callable[[Tensor, Draws], Tensor], training: Mapping[str, Any], *stream: object,
+        folder: Path | None = None, report: Report | None = None,
         identity: Mapping[str, Any] | None = None,
-    ) -> pd.DataFrame:
+    ) -> pd.DataFrame:  # fmt: skip
         """Train ``objective`` in place, by the random streams ``stream``; see :func:`fit`."""
         return fit(
             objective,

@@ -95,14 +95,9 @@ class World:
         return room if asked is None else min(asked, room)
 
     def sample(
-        self,
-        count: int,
-        name: tuple[object, ...],
-        *,
-        single_view_share: float | None = None,
-        view: int | None = None,
-        start: int = 0,
-    ) -> Pictures:
+        self, count: int, name: tuple[object, ...], *, single_view_share: float | None = None,
+        view: int | None = None, start: int = 0,
+    ) -> Pictures:  # fmt: skip
         """Draw ``count`` images of the stream called ``name``.
 
         ``count``: n. ``name``: parts of the stream's name, e.g.

@@ -110,12 +110,9 @@ def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:
 
 
 def _probes(
-    config: dict[str, Any],
-    sets: list[Parts],
-    arm: str,
-    spans: list[int],
+    config: dict[str, Any], sets: list[Parts], arm: str, spans: list[int],
     represent: Callable[[Tensor], Tensor],
-) -> Rows:
+) -> Rows:  # fmt: skip
     rows = []
     for task, own in enumerate(sets):
         parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}

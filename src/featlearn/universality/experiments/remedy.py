@@ -89,13 +89,9 @@ def _with_untrained(
 
 
 def _tuned(
-    job: Job,
-    ladders: dict[str, Any],
-    drawn: Scene,
-    state: dict[str, Tensor],
-    spans: list[int],
+    job: Job, ladders: dict[str, Any], drawn: Scene, state: dict[str, Tensor], spans: list[int],
     weight: float,
-) -> tuple[Rows, Map]:
+) -> tuple[Rows, Map]:  # fmt: skip
     """Fine-tuned networks of all spans and numbers of labels."""
     config, labels = job.config, ladders["labels"]
     method = resumed(state, len(labels))
