@@ -1,7 +1,6 @@
 """From Python, without a workflow: ``from featlearn import images`` to pre-train, probe and map.
 
-Everything lies in memory and the same arguments give the same numbers; for sets that do not fit,
-for replicates and for a report there is ``featlearn images``.
+Everything lies in memory; for larger sets, replicates and a report there is ``featlearn images``.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Probed:
     """A linear probe on frozen features, and how good it is on the test pictures.
 
     ``accuracy``, ``low``, ``high``: share of right answers, and Wilson's 95 % interval for other
-    pictures of the same kind. ``said`` (N,) int64: the class that each test picture is given.
+    pictures of the same kind. ``said`` (N,) int64: the class of each test picture.
     """
 
     accuracy: float

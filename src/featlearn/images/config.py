@@ -26,10 +26,8 @@ LEAST_PIXELS = 4
 
 @dataclass(frozen=True)
 class WorldDials:
-    """Settings of a world of part-composed images.
-
-    Meanings, bounds and defaults are those of ``picture_world`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows as ``images.world``.
+    """A world of part-composed images: ``picture_world`` of shared.schema.yaml explains its
+    settings.
     """
 
     section: ClassVar[str] = "world"
@@ -111,11 +109,7 @@ class WorldDials:
 
 @dataclass(frozen=True)
 class SceneDials:
-    """Settings of scenes of several part-composed objects.
-
-    Classes, looks of parts, strengths, background and noise are those of a world. Meanings, bounds
-    and defaults are those of ``picture_scenes`` in ``workflow/schemas/images.schema.yaml``.
-    """
+    """Scenes of several part-composed objects: see ``picture_scenes`` of images.schema.yaml."""
 
     image_size: int = 96
     objects: Sequence[int] = (1, 3)
@@ -172,8 +166,7 @@ _CHOICES = {
 def world_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     """One line for each dial of a world that is impossible or contradicts another.
 
-    ``settings``: dials as in :class:`WorldDials`; absent ones have their defaults. ``path``: where
-    they stand in the config, for the messages.
+    ``settings``: as in :class:`WorldDials`. ``path``: where they stand in the config, for messages.
     """
     if wrong := _unknown(settings, WorldDials, path):
         return wrong
@@ -252,9 +245,8 @@ def _fit_faults(check: Checks, dials: WorldDials) -> list[str]:
 def scene_faults(settings: Mapping[str, Any], path: str, parts_per_class: int) -> list[str]:
     """One line for each dial of scenes that is impossible or contradicts another.
 
-    ``settings``: dials as in :class:`SceneDials`; absent ones have their defaults. ``path``: where
-    they stand in the config, for the messages. ``parts_per_class``: of the world that the objects
-    are from.
+    ``settings``: as in :class:`SceneDials`. ``path``: where they stand in the config, for messages.
+    ``parts_per_class``: of the world that the objects are from.
     """
     if wrong := _unknown(settings, SceneDials, path):
         return wrong

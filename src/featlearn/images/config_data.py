@@ -37,8 +37,8 @@ USUAL_NAMES = {
 def given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
     """Role (train, validation, test) -> the split of the data set that has it.
 
-    For folders and Parquet files these are looked for on disk; a set without a split for training
-    is taken whole: ``{"train": "all"}``. Raises ConfigError if an image would have two roles.
+    Folders and Parquet files are looked for on disk; a set without a training split is taken whole:
+    ``{"train": "all"}``. Raises ConfigError if an image would have two roles.
     """
     found = _given_splits(settings)
     rows: Mapping[str, Any] = settings.get("rows") or {}

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from featlearn.core.files import read_tensors
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.images.cam.cam_folder import heat_maps
+from featlearn.images.api import heat_maps
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.figures import bare, enlarged, height_of, image_cell, page, slots
+from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.own_images.analysis import METHODS, cut, short
@@ -107,7 +108,8 @@ def panel(
     overlays, said = {}, {}
     for name, (experiment, classifier) in experiments.items():
         plain, device = experiment.plain, experiment.device
-        heat = heat_maps(classifier.encoder, images, None, plain, device)
+        inputs = plain(images, Draws(("evaluation",), 0, len(images)))
+        heat = heat_maps(classifier.encoder, inputs, device=str(device))
         scores = extract(classifier, images, plain, outputs=classifier.scores, device=device)
         overlays[name] = enlarged(images, heat)
         said[name] = [test.classes[label] for label in scores.argmax(1).tolist()]

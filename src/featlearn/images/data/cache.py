@@ -1,8 +1,7 @@
 """Decoded images in a folder that is mapped into memory.
 
-An image is decoded once, resized, and appended to one file of raw pixels; so a set may be larger
-than memory, when it is written and when it is read. The folder appears whole or not at all, is
-named after what it was made from, and is made anew if its bytes are not those that were written.
+Images are decoded once, resized, and appended to one file of raw pixels. The folder appears whole
+or not at all, is named after what it was made from, and is made again if its bytes have changed.
 
 =================  ==========================================================================
 file               holds
@@ -59,11 +58,10 @@ def cached(source: Source, settings: Mapping[str, Any], folder: PathLike) -> Pat
     """The cache of ``source`` below ``folder``; made first if it is not there or damaged.
 
     ``source``: where the images come from. ``settings``: ``size`` (side in pixels), ``resize``
-    (``crop``, ``pad`` or ``squash``), ``max_pixels``, ``workers`` (threads that decode; the result
-    does not depend on it). ``folder``: where caches lie; several processes may ask for the same one
-    at once. Returns the folder of this cache. Its name is a digest of the settings and of the
-    paths, sizes and times of change of all files of the source. Raises FeatlearnError if no image
-    of the source can be used.
+    (``crop``, ``pad`` or ``squash``), ``max_pixels``, ``workers`` (threads that decode).
+    ``folder``: where caches lie; several processes may ask at once. Returns the folder of this
+    cache, named by a digest of the settings and of the paths, sizes and times of change of all
+    files. Raises FeatlearnError if no image can be used.
     """
     target = Path(folder) / _key(source, settings)
     return _ready(target, lambda staged: _decode_into(staged, source, settings))
@@ -77,8 +75,7 @@ def cached_rows(whole: Path, rows: NDArray[np.int64], folder: PathLike) -> Path:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What is in a cache: ``count``, ``size``, ``classes``, ``boxes``, checksums; ``sha256`` of all
-    pixels.
+    """What ``meta.json`` of a cache holds.
 
     Raises DamagedFileError if a file is missing or its bytes are not those that were written.
     """

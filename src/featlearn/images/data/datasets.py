@@ -60,14 +60,13 @@ def placed(tensor: Tensor, device: torch.device) -> Tensor:
 class ImageSet:
     """Images of one size with what is known about them.
 
-    ``images`` (N, 3, S, S) uint8: RGB; mapped from the cache, not held in memory. ``labels`` (N,)
-    or (N, classes) int64: index of the class, -1 for none. Where an image shows several classes: 1
-    (there), 0 (not there), -1 (there, but too difficult to be judged). ``classes``: names of the
-    classes; empty without labels. ``names``: what each image is called, e.g. its path in the
-    folder. ``faults``: one row an image that could not be used: ``file``, ``reason``. ``objects``:
-    one row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
-    ``images``, half-open. None for a set without boxes. ``folder``: the cache behind it; None if
-    the images were copied. ``sha256``: of all pixels; of images from a cache alone.
+    ``images`` (N, 3, S, S) uint8: RGB, mapped from the cache. ``labels`` (N,) int64: class, -1 for
+    none; or (N, classes), where an image shows several: 1 (there), 0 (not there), -1 (not to be
+    judged). ``classes``: their names; empty without labels. ``names``: of the images, such as
+    paths. ``faults``: a row an image that could not be used: ``file``, ``reason``. ``objects``: a
+    row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
+    ``images``, half-open; None without boxes. ``folder``: the cache; None for copies. ``sha256``:
+    of all pixels of a cache.
     """
 
     images: Tensor
@@ -85,8 +84,7 @@ class ImageSet:
     def subset(self, rows: Tensor, cache_folder: PathLike | None = None) -> ImageSet:
         """The images ``rows`` (int64), in that order.
 
-        More than a gibibyte is not copied into memory but into a cache of its own, if
-        ``cache_folder`` says where.
+        More than a gibibyte is copied into a cache of its own, if ``cache_folder`` says where.
         """
         chosen = rows.numpy()
         large = len(rows) * self.images[0].numel() > COPIED
@@ -110,14 +108,12 @@ def open_images(
     """One split of a data set on disk, decoded into a cache.
 
     ``settings``: ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``,
-    ``broken`` (``report`` leaves images out that cannot be used, and tells which; ``refuse``
-    stops), and what the kind asks for: see ``config_data`` and the documentation of the readers.
-    ``cache_folder``: where caches lie. ``split``: a split that the set itself has; its training
-    images if None. ``classes``: names of the classes in the order of the labels, from another split
-    of the same set. ``rows``: ranges of the official order that are taken, from the first row up to
-    the second, which is not; all if None. Raises FeatlearnError if files are missing (it says
-    which, and where they go), if nothing can be used, if ``rows`` has more than the set, or if
-    images are broken and ``broken`` is ``refuse``.
+    ``broken`` (``report`` leaves images out that cannot be used, ``refuse`` stops), and what the
+    kind asks for: see ``config_data`` and the readers. ``cache_folder``: where caches lie.
+    ``split``: of the set; its training images if None. ``classes``: names in the order of the
+    labels, from another split. ``rows``: ranges of the official order that are taken, half-open;
+    all if None. Raises FeatlearnError if files are missing, nothing can be used, ``rows`` has more
+    than the set, or images are broken and ``broken`` is ``refuse``.
     """
     if split is None:
         split = given_splits(settings)["train"]
@@ -155,14 +151,13 @@ def open_splits(
 ) -> dict[str, ImageSet]:
     """Training, validation and test images.
 
-    A role that the data set has no split of its own for is carved out of the training images, with
-    its share from ``settings["shares"]`` (a tenth and a fifth if absent; 0 for no such part),
-    stratified by class, by the random stream ``name``.
+    A role without a split of its own is carved out of the training images, stratified by class,
+    with its share from ``settings["shares"]`` (a tenth and a fifth if absent).
 
     ``settings``, ``cache_folder``: as for :func:`open_images`; ``splits`` says which split has
-    which role, ``{train: train, test: val}``, where the names of the set's own splits do not;
-    ``rows`` which images of it, ``{train: [[0, 20000]]}``; ``together`` what must not be separated.
-    ``*name``: name of the random stream, e.g. ``seed, "mrp", "images", replicate``.
+    which role, ``{train: train, test: val}``; ``rows`` which of its images, ``{train: [[0,
+    20000]]}``; ``together`` what must not be separated. ``*name``: of the random stream, such as
+    ``seed, "mrp", "images", replicate``.
     """
     given = given_splits(settings)
     ranges: Mapping[str, Any] = settings.get("rows") or {}
@@ -189,7 +184,7 @@ def open_splits(
 def together(names: pd.Series[str], settings: Mapping[str, Any]) -> Tensor | None:
     """Number of the group of each image, (N,) int64, of a set whose images are not independent.
 
-    Such are frames of one track: their names agree in what the pattern ``together`` captures.
+    Frames of one track are such: their names agree in what the pattern ``together`` captures.
     """
     pattern = settings.get("together") or TOGETHER.get(settings.get("name", ""))
     if not pattern:
@@ -204,8 +199,8 @@ def in_random_order(
 ) -> list[Tensor]:
     """Rows of parts of a set, of these lengths; images of one group stand in one part only.
 
-    ``count``: of images. ``groups`` (count,): as :func:`together` gives them. Raises FeatlearnError
-    if there are too few images, where the rest of a group that a part ends in is left out.
+    ``count``: of images. ``groups`` (count,): see :func:`together`. Raises FeatlearnError if there
+    are too few images; the rest of a group that a part ends in is left out.
     """
     own = torch.arange(count) if groups is None else groups
     order = torch.randperm(int(own.max()) + 1, generator=random)
@@ -227,12 +222,11 @@ def split_rows(
 ) -> dict[str, Tensor]:
     """Rows of the images, dealt out at random, class by class.
 
-    ``labels`` (N,) or (N, classes): only labels of shape (N,) stratify. ``shares``: share of each
-    part, e.g. ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: name of
-    the random stream. ``groups`` (N,): numbers from 0; images of one group stay together, in the
-    class of its first. Raises FeatlearnError if a part would be empty. Returns a dict: sorted rows
-    of each part. A part has ``floor(N * share)`` images (with groups: of them), and of each class a
-    number within one or two of its share.
+    ``labels`` (N,) or (N, classes): only (N,) stratifies. ``shares``: of each part, such as
+    ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: of the random
+    stream. ``groups`` (N,): images of one group stay together, in the class of its first. Returns
+    sorted rows of each part: ``floor(N * share)`` images (with groups: of them), of each class a
+    number within one or two of its share. Raises FeatlearnError if a part would be empty.
     """
     if groups is not None:
         known, first = np.unique(groups.numpy(), return_index=True)
@@ -261,10 +255,7 @@ def split_rows(
 
 
 def in_turn(labels: Tensor) -> Tensor:
-    """Rows with a label, int64 (N,): the first of each class, then the second of each, and so on.
-
-    The first ``n`` are then a balanced subset, and a smaller one lies in a larger one.
-    """
+    """Rows with a label, int64 (N,): the first of each class, then the second of each."""
     rank = torch.zeros_like(labels)
     for label in torch.unique(labels).tolist():
         rows = labels == label
@@ -277,7 +268,7 @@ def in_turn(labels: Tensor) -> Tensor:
 def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     """Sorted rows of a share of the labelled images, the same share of each class, at least one.
 
-    Subsets are nested: those of 1 % are among those of 10 % of the same ``name``.
+    Subsets of one ``name`` are nested.
     """
     order = _by_class(labels, *name)
     if labels.dim() > 1:
@@ -357,12 +348,11 @@ def open_classified(
 ) -> Classified:  # fmt: skip
     """The images of a data set that have a class.
 
-    ``data``: settings of the data set, as for :func:`featlearn.images.data.datasets.open_splits`.
-    ``cache_folder``: folder of decoded images. ``*name``: name of the random stream that splits the
-    set, where it has no split for testing, and that takes the training images. ``most``: about how
-    many training images are taken, of each class the same share; all if absent. ``key``: of
-    ``data`` in the config, for messages. Raises FeatlearnError if files are missing, or images do
-    not have one class each, of two classes or more.
+    ``data``, ``cache_folder``: see :func:`open_splits`. ``*name``: of the random stream that splits
+    the set and takes the training images. ``most``: about how many training images are taken, the
+    same share of each class; all if absent. ``key``: of ``data`` in the config, for messages.
+    Raises FeatlearnError if files are missing, or images do not have one class each, of two or
+    more.
     """
     try:
         opened = open_splits(as_opened(data), cache_folder, *name)
@@ -394,9 +384,9 @@ def digests(images: Tensor) -> list[bytes]:
 def repeats(parts: Mapping[str, tuple[Tensor, Tensor]]) -> dict[str, tuple[Tensor, Tensor]]:
     """Which pictures stand in another part as well, and which under another class.
 
-    ``parts``: by name: images (N, 3, S, S) uint8, as decoded, and labels (N,) int64, or (N,
-    classes). Returns a dict by name: bool (N,), the same pixels stand in another part; bool (N,),
-    the same pixels have another label, in whatever part.
+    ``parts``: by name images (N, 3, S, S) uint8 and labels (N,) or (N, classes) int64. Returns by
+    name bool (N,): the same pixels stand in another part; bool (N,): they have another label
+    somewhere.
     """
     known = {name: digests(images) for name, (images, _) in parts.items()}
     places: dict[bytes, set[str]] = defaultdict(set)

@@ -20,11 +20,10 @@ class Archive(NamedTuple):
 class Published:
     """A data set.
 
-    ``licence``: as its makers state it. ``megabytes``: to download. ``splits``: by split, what it
-    consists of, relative to the root as torchvision lays it out. ``archives``: where it comes from;
-    none if ``page`` must be visited, as it asks for an account. ``owns``: what appears in the root.
-    ``classes``: in the order of the labels; of none the folders' names. ``together``: pattern of
-    names of images; those that agree in what its group captures are not to be separated.
+    ``licence``: as its makers state it. ``megabytes``: to download. ``splits``: by split its files,
+    relative to the root as torchvision lays it out. ``archives``: where it comes from; none if
+    ``page`` must be visited. ``owns``: what appears in the root. ``classes``: in the order of the
+    labels. ``together``: pattern of names; images that agree in its group are not separated.
     """
 
     licence: str

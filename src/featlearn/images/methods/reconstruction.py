@@ -23,8 +23,7 @@ from featlearn.images.rng import Draws
 class SimMIM(MaskedObjective):
     """Mean absolute error of the predicted pixels, over the masked pixels only (equation (1)).
 
-    ``loss = sum over masked pixels |prediction - image| / (masked pixels * 3)``. Every image has
-    the same number of masked pixels. The options are explained with ``simmim`` in
+    Every image has the same number of masked pixels. The options are explained with ``simmim`` in
     docs/keys/images.md; ``decoder_stride`` is a multiple of the encoder's stride.
     """
 
@@ -72,10 +71,9 @@ class LinearDecoder(nn.Module):
 
 
 class TransformerDecoder(nn.Module):
-    """Transformer blocks over the cells of the map, then the pixels of each cell.
+    """Transformer blocks over the cells of the map, then their pixels; sines as positions.
 
-    Positions are sines and cosines. With a coarser grid than the encoder's, one token is made of
-    several cells.
+    With a coarser grid than the encoder's, one token is made of several cells.
     """
 
     def __init__(
@@ -115,10 +113,8 @@ class TransformerDecoder(nn.Module):
 
 
 class MAE(MaskedObjective):
-    """Mean squared error of the pixels of the masked patches.
+    """Mean squared error of the pixels of the masked patches, standardised by patch (section 4.1).
 
-    ``loss = mean over masked patches and their pixels (prediction - target)^2``, where the target
-    is the patch, by default less its mean and over its standard deviation (section 4.1).
     ``encoder``: a vision transformer. The options are explained with ``mae`` in
     docs/keys/images.md.
     """

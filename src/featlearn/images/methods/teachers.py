@@ -20,16 +20,14 @@ class Data2Vec(MaskedObjective):
     """Smooth L1 distance to a teacher's features, over the masked positions only.
 
     ``target = 1/K sum over the last K blocks of norm(block output)`` (section 3.3), without a
-    gradient; ``norm`` is a layer norm over the features without parameters. The teacher follows
-    ``teacher <- tau * teacher + (1 - tau) * student``, and tau rises linearly from ``tau_start`` to
-    ``tau_end`` over the first ``tau_share`` of the training (section 3.2).
+    gradient; ``norm`` is a layer norm without parameters. The teacher follows ``teacher <- tau *
+    teacher + (1 - tau) * student``, and tau rises linearly from ``tau_start`` to ``tau_end`` over
+    the first ``tau_share`` of the training (section 3.2).
 
-    The paper has it for transformers. On a convolutional network the target is our choice: blocks
-    of the last stage (as wide and fine as the features), at most ``top_blocks`` of them. Batch
-    norms of the teacher use the statistics of the batch that it sees. Where a position of the map
-    holds several mask cells, it counts by its masked share.
-
-    ``encoder``: the student. The options are explained with ``data2vec`` in docs/keys/images.md.
+    On a convolutional network the target is our choice: at most ``top_blocks`` blocks of the last
+    stage; batch norms of the teacher use the batch that it sees, and a position of several mask
+    cells counts by its masked share. The options are explained with ``data2vec`` in
+    docs/keys/images.md.
     """
 
     teacher: Encoder
@@ -112,11 +110,10 @@ BATCH = 256
 class BEiT(MaskedObjective):
     """Cross-entropy of the teacher's codes, over the masked positions only.
 
-    ``loss = mean over masked positions -log p(code of the teacher at this position)``. Where a
-    position of the map holds several mask cells, it counts by its masked share. The codes must be
-    found beforehand, see :meth:`prepare`. ``encoder``: the student. ``teacher``: a pretrained
-    encoder, which is not changed. Its map is as fine as the student's, or finer by a whole factor,
-    and is then averaged. The options are explained with ``beit`` in docs/keys/images.md.
+    A position of several mask cells counts by its masked share. The codes must be found beforehand,
+    see :meth:`prepare`. ``teacher``: a pretrained encoder, which is not changed; its map is as fine
+    as the student's, or finer by a whole factor, and is then averaged. The options are explained
+    with ``beit`` in docs/keys/images.md.
     """
 
     teacher: Encoder
@@ -195,10 +192,8 @@ def nearest(points: Tensor, centres: Tensor) -> Tensor:
 def k_means(points: Tensor, number: int, rounds: int, name: tuple[object, ...]) -> Tensor:
     """Centres (number, D) of points (N, D) by Lloyd's algorithm after a k-means++ start.
 
-    The start is drawn from the stream ``name``. A centre that loses all its points moves to one of
-    those that lie farthest from their own centres. All sums are matrix products, so a GPU gives the
-    same centres every time.
-
+    ``name``: of the random stream of the start. A centre that loses all its points moves to one of
+    those that lie farthest. All sums are matrix products, for the same centres on a GPU every time.
     Raises FeatlearnError if there are fewer points than centres.
     """
     if len(points) < number:

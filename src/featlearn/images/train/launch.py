@@ -1,8 +1,7 @@
 """Start a program in several processes that train together, on one machine or on several.
 
-``torchrun`` starts the processes of one machine and lets all find each other. For several machines
-``srun`` starts one ``torchrun`` on each node of a Slurm job; they meet at a free port of the first
-node, on which the job's script runs. See :mod:`featlearn.images.train.distributed`.
+``torchrun`` starts those of one machine. For several machines ``srun`` starts one ``torchrun`` on
+each node of a Slurm job; they meet at a free port of the first node.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ def command(
 ) -> list[str]:
     """The words that start ``python -m module arguments`` in all processes.
 
-    ``environment``: variables of this process: with several nodes it must be the first one of a
-    Slurm job. Raises FeatlearnError if several nodes are wanted outside of a Slurm job.
+    ``environment``: variables of this process. Raises FeatlearnError if several nodes are wanted
+    outside of a Slurm job.
     """
     torchrun = [
         *(sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d"),
@@ -79,10 +78,8 @@ def _free_port() -> int:
 def run_together(module: str, arguments: Sequence[str], layout: Layout) -> None:
     """Run ``python -m module arguments`` in all processes and wait for their end.
 
-    The processes end with this one, whatever ends it. Each takes a GPU of its own, if it computes
-    on one; this process gives its own back.
-
-    Raises FeatlearnError if one of them fails; what it said stands above.
+    They end with this process. Each takes a GPU of its own, if it computes on one; this process
+    gives its own back. Raises FeatlearnError if one of them fails.
     """
     devices.release()
     own = {RUN_PROCESS: f"{platform.node()}:{os.getpid()}"}

@@ -28,11 +28,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of a training; the section ``training`` of a config.
-
-    Meanings, bounds and defaults are those of ``training`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows.
-    """
+    """Settings of a training: see ``training`` in ``workflow/schemas/shared.schema.yaml``."""
 
     batch_size: int
     learning_rate: float
@@ -175,10 +171,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch:
-    """One part of a step: uint8 images and labels of this process, on the device.
-
-    ``share`` is the part's share of the images of the whole batch.
-    """
+    """Uint8 images and labels of this process; ``share`` of the images of the whole batch."""
 
     images: Tensor
     labels: Tensor | None

@@ -28,11 +28,11 @@ Weights = Mapping[str, Tensor]
 class Replicate:
     """What all networks share that are compared within a replicate.
 
-    ``settings``: the group of the config that tells of data, encoders and augmentation. ``shared``:
-    name of the random streams that all replicates share: ``(seed, paper, experiment, ...)``.
-    ``replicate``: which replicate. ``device``: where networks are trained. ``cache``: folder of
-    decoded images; none for images that are drawn. ``name``: of the replicate's own random streams:
-    ``(*shared, replicate)``.
+    ``settings``: the config's group with data, encoders and augmentation. ``shared``: name of the
+    random streams that all replicates share: ``(seed, paper, experiment, ...)``. ``replicate``:
+    which one. ``device``: where networks are trained. ``cache``: folder of decoded images; None for
+    images that are drawn. ``name``: of the replicate's own random streams: ``(*shared,
+    replicate)``.
     """
 
     def __init__(
