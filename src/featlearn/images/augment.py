@@ -94,8 +94,7 @@ class Augment:
         return Augment({"preset": "none", **self._normalisation})
 
     def normalise(self, images: Tensor) -> Tensor:
-        """Images (uint8, or floats in [0, 1]) less the mean, over the standard deviation: float32.
-        """
+        """Images (uint8, or floats in [0, 1]) less the mean, over the standard deviation: float32."""
         unit = 255 if images.dtype == torch.uint8 else 1
         n, channels, height, width = images.shape
         out = torch.empty(n, height, width, channels, device=images.device)

@@ -26,9 +26,7 @@ LEAST_PIXELS = 4
 
 @dataclass(frozen=True)
 class WorldDials:
-    """A world of part-composed images: ``picture_world`` of shared.schema.yaml explains its
-    settings.
-    """
+    """Dials of a world of part-composed images: ``picture_world`` of shared.schema.yaml."""
 
     section: ClassVar[str] = "world"
 
@@ -109,7 +107,7 @@ class WorldDials:
 
 @dataclass(frozen=True)
 class SceneDials:
-    """Scenes of several part-composed objects: see ``picture_scenes`` of images.schema.yaml."""
+    """Dials of scenes of several part-composed objects: ``picture_scenes`` of images.schema.yaml."""
 
     image_size: int = 96
     objects: Sequence[int] = (1, 3)

@@ -255,7 +255,7 @@ def split_rows(
 
 
 def in_turn(labels: Tensor) -> Tensor:
-    """Rows with a label, int64 (N,): the first of each class, then the second of each."""
+    """Rows with a label, int64 (N,): the first of each class, then the second of each class, ..."""
     rank = torch.zeros_like(labels)
     for label in torch.unique(labels).tolist():
         rows = labels == label

@@ -128,9 +128,7 @@ class Siamese(TwoViewObjective):
     def judged(
         self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]
     ) -> dict[str, Tensor]:
-        """``loss``, ``correlation`` of the projection, and of a linear head what :meth:`mixing`
-        gives.
-        """
+        """``loss``, ``correlation`` of the projection, and what :meth:`mixing` gives."""
         online = self.projection(features[0]), self.projection(features[1])
         if self.target is None:
             targets = tuple(z.detach() for z in online) if self.stop_gradient else online
