@@ -1,9 +1,8 @@
 """Greedy generation after a prompt that a method made shorter.
 
 A prompt is read layer by layer; SnapKV and H2O drop keys and values of a layer as soon as it is
-read, so that no two layers hold all. The first token of these, of a window and of the single run
-comes from the whole prompt. GemFilter's first run stores only the selected tokens; its second is an
-ordinary generation.
+read. The first token of these, of a window and of the single run comes from the whole prompt.
+GemFilter's first run stores only the selected tokens; its second is an ordinary generation.
 """
 
 from __future__ import annotations
@@ -134,8 +133,8 @@ def read(
 ) -> Reading:  # fmt: skip
     """Read prompts (S, n) through all layers and keep what any method asks for.
 
-    ``window``: of the queries at the end. ``rows``, ``layer``: which others are looked up, and in
-    which layer. ``mass``: whether H2O needs the attention of all rows.
+    ``window``: of the queries at the end. ``rows``, ``layer``: which others are looked up, and
+    where. ``mass``: whether H2O needs the attention of all rows.
     """
     cache = Cache(network.layers)
     seen: list[Seen] = []

@@ -1,17 +1,11 @@
 """A network of hand-written weights that finds needles: eight layers, no training, no MLP.
 
 The residual stream holds a token's random unit vector, that of the token before, an answer, BOS and
-a constant 1. Four heads a layer:
-
-``find``     layer 0: reads the token before (rotary). Layers 3 to 5: without positions, looks for
-             what followed the present token, and adds it to the answer.
-``recent``   favours late tokens. Without it the question itself would not be selected.
-``sink``     favours BOS.
-``noise``    random products.
-
-The last three read nothing: they count for the selection and not for the answer. By construction an
-early layer points at the needle; it shows how a method works and is no evidence on trained
-networks.
+a constant 1. Four heads a layer: ``find``: layer 0 reads the token before (rotary), layers 3 to 5
+look, without positions, for what followed the present token, and add it to the answer; ``recent``
+favours late tokens, so that the question is selected; ``sink`` favours BOS; ``noise`` has random
+products. The last three read nothing: they count for the selection alone. By construction an early
+layer points at the needle: no evidence on trained networks.
 """
 
 from __future__ import annotations

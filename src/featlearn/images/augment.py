@@ -94,7 +94,7 @@ class Augment:
         return Augment({"preset": "none", **self._normalisation})
 
     def normalise(self, images: Tensor) -> Tensor:
-        """Images (uint8, or floats in [0, 1]) less the mean, over the standard deviation: float32."""
+        """Images (uint8, or floats in [0, 1]) less the mean, over the standard deviation."""
         unit = 255 if images.dtype == torch.uint8 else 1
         n, channels, height, width = images.shape
         out = torch.empty(n, height, width, channels, device=images.device)
@@ -182,9 +182,7 @@ class RandomResizedCrop:
         return resized_crop(_unit(images), boxes.to(images.device), size, self.interpolation)
 
     def boxes(self, uniform: Tensor, height: int, width: int) -> Tensor:
-        """Windows ``top, left, height, width``, int64 (n, 4), from uniform numbers (n, attempts,
-        4).
-        """
+        """Windows ``top, left, height, width``, int64 (n, 4), by numbers (n, attempts, 4)."""
         boxes, fits = _random_boxes(uniform, self.scale, self.ratio, height, width, 0)
         return torch.where(fits, boxes, self._middle(height, width))
 
@@ -468,7 +466,7 @@ def _random_boxes(
     uniform: Tensor, scale: Sequence[float], ratio: Sequence[float], height: int, width: int,
     border: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The first window of each image that fits with a ``border`` (n, 4), and whether any does (n,
+    """The first window of each image that fits with a ``border``, and whether any does: (n, 4), (n,
     1).
     """
     exact, area = uniform.double(), height * width

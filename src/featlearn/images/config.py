@@ -107,7 +107,7 @@ class WorldDials:
 
 @dataclass(frozen=True)
 class SceneDials:
-    """Dials of scenes of several part-composed objects: ``picture_scenes`` of images.schema.yaml."""
+    """Dials of scenes of part-composed objects: ``picture_scenes`` of images.schema.yaml."""
 
     image_size: int = 96
     objects: Sequence[int] = (1, 3)

@@ -74,7 +74,7 @@ def resized_crop(
 
 
 def shifted_windows(images: Tensor, top: Tensor, left: Tensor, size: int) -> Tensor:
-    """Windows of ``size`` x ``size`` pixels at ``top, left`` (n,) of images (n, c, h, w), copied."""
+    """Windows of ``size`` x ``size`` pixels at ``top, left`` (n,) of images (n, c, h, w)."""
     images = images.contiguous()
     n, channels, height, width = images.shape
     # a row of a window is a run of the memory: all runs are copied at once

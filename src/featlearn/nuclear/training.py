@@ -1,8 +1,7 @@
 """Training on some domains for one that is not seen (DomainBed's protocol, section 6.3.2).
 
-A batch holds as many images of every training domain. What is chosen is chosen on images of the
-training domains that were held out; the unseen domain is looked at once, at the end. Trials and
-algorithms are a tensor axis: all networks of a stack take a step at once.
+A batch holds as many images of every training domain. Choices are made on held-out images of the
+training domains. All networks of a stack take a step at once.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ Sight = Callable[[Tensor, Draws | None], Tensor]
 class Net(nn.Module):
     """Encoder and linear head: images to features and scores.
 
-    ``encoder``. ``size``: pixels of the images' sides. ``classes``. ``features``: ``mean`` over the
-    encoder's last map, or all cells of the ``map``. ``frozen``: norms over batches keep the
-    statistics that the encoder came with, as in the released code; from a random start they then do
-    nothing.
+    ``size``: pixels of the images' sides. ``features``: ``mean`` over the encoder's last map, or
+    all cells of the ``map``. ``frozen``: norms over batches keep the encoder's statistics, as in
+    the released code; from a random start they then do nothing.
     """
 
     def __init__(

@@ -75,8 +75,8 @@ def open_roles(
 ) -> dict[str, ImageSet]:
     """Training and test images; the same for all replicates, and for all sets of the same data.
 
-    ``name`` is that of the set, for messages. Raises FeatlearnError if files are missing, no image
-    can be used, or there are no labels of two classes.
+    ``name``: of the set, for messages. Raises FeatlearnError if files are missing, no image can be
+    used, or there are no labels of two classes.
     """
     # the stream has no name of the set: sets of the same data share their test images
     opened = open_splits(as_on_disk(data), cache, seed, "mrp", "real-images")
@@ -102,12 +102,11 @@ def describe(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """What was decoded, what could not be, and what is there twice.
 
-    Returns ``summary``: columns role (``train``, ``test``), class, images; repeated: how
-    many of them are, pixel for pixel, in the other role as well; contradicted: how many have
-    another class somewhere; and pixels: the SHA-256 of all pixels that the role's images were
-    taken from. Returns ``faults``: columns split, file, reason: one row an image that is left
-    out. Returns ``twice``: columns of ``TWICE``: one row an image whose pixels stand in
-    another role or class as well.
+    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are,
+    pixel for pixel, in the other role as well; contradicted: how many have another class somewhere;
+    pixels: the SHA-256 of all pixels that the role's images were taken from. ``faults``: columns
+    split, file, reason: one row an image that is left out. ``twice``: columns of ``TWICE``: one row
+    an image whose pixels stand in another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
@@ -160,11 +159,10 @@ def _counts(images: ImageSet, rows: Tensor | None = None) -> list[int]:
 class RealExperiment(Replicate):
     """One replicate on a data set of real images.
 
-    All replicates share training and test images. They differ in initial weights, in the order of
-    the images, and in which training images keep their labels. ``name``: of the data set; names the
-    random streams. ``settings``: a group of the ``real_images`` section. ``seed``: base seed of the
-    run. ``cache``, ``replicate``, ``device``: See
-    :class:`~featlearn.images.train.replicate.Replicate`.
+    Replicates differ in initial weights, in the order of the images, and in which training images
+    keep their labels. ``name``: of the data set and the random streams. ``settings``: a group of
+    the ``real_images`` section. ``seed``: base seed of the run. ``cache``, ``replicate``,
+    ``device``: see :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     cache: PathLike
@@ -367,8 +365,8 @@ class Evaluated(NamedTuple):
 
     ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity,
     test_images. ``weights``: of the fine-tuned classifier with most labels. ``said``: of every
-    evaluation a row a test image: columns evaluation, fraction, image, file, label, said. No row
-    where an image may have several labels. ``histories``: of the fine-tunings: columns of
+    evaluation a row a test image: columns evaluation, fraction, image, file, label, said; no row
+    with several labels. ``histories``: of the fine-tunings: columns of
     :func:`~featlearn.images.train.loop.fit`, fraction, labels.
     """
 

@@ -1,7 +1,6 @@
 """What rules call: decode, pre-train, evaluate and detect, each for one data set.
 
-As a program, ``python -m`` of a JSON file, it is one of several processes that pre-train together;
-:func:`featlearn.images.train.launch.run_together` starts them, and the first writes the results.
+As a program, ``python -m`` of a JSON file, it is one of several processes that pre-train together.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ def train(
     """Pre-train on one data set; weights of the encoder and history of the training.
 
     ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment;
-    ``checkpoints`` where no job says where to keep them. ``on``: device of this process. ``tells``:
-    whether this process reports the progress of all.
+    ``checkpoints`` where no job says where. ``on``: device. ``tells``: whether this process
+    reports.
     """
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)

@@ -1,8 +1,4 @@
-"""Figures that show pictures: training images as networks get them, and Eigen-CAM maps.
-
-Maps stand side by side as in the paper: supervised | SimMIM, supervised | MAE | data2vec. What the
-parts of a photograph are is not known, so nothing is counted here.
-"""
+"""Figures that show pictures: training images as networks get them, and Eigen-CAM maps."""
 
 from __future__ import annotations
 
@@ -80,9 +76,9 @@ def pictures(job: Job) -> Figure:
 class Panel:
     """Images beside what some classifiers make of them.
 
-    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of the classes of each
-    image; none where that is not known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name.
-    ``said``: the class that it gives the highest score, for each image.
+    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of each image's classes,
+    if known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``said``: the class that
+    it says.
     """
 
     title: str
@@ -95,11 +91,7 @@ class Panel:
 def panel(
     title: str, experiments: Mapping[str, tuple[RealExperiment, Classifier]], count: int
 ) -> Panel:
-    """Maps of classifiers, by their names, on the same test images.
-
-    ``experiments``: each classifier with the experiment that it was trained in; all have the same
-    test images.
-    """
+    """Maps of classifiers, by their names, on the same test images, each with its experiment."""
     test = next(iter(experiments.values()))[0].test
     # by a rule and not by hand; by number, where an image may have several classes
     turns = in_turn(test.labels) if test.labels.dim() == 1 else torch.arange(len(test))

@@ -1,8 +1,4 @@
-"""The report on a user's own images: one offline HTML file, worth sending.
-
-Nothing is measured here. It loads nothing from elsewhere (pictures are ``data:`` URIs), all that
-comes out of a file is escaped, and the same inputs give the same page.
-"""
+"""The report on a user's own images: one offline HTML file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -46,10 +42,10 @@ def render(
     """The HTML of the report.
 
     ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as
-    ``figure/<name>``, its caption (Markdown). ``faults``: of each data set the Parquet file of the
-    pictures that were left out. ``twice``: the same of those whose pixels stand in another part or
-    class as well. ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` of
-    the config, with its defaults. ``command``: what makes this run again.
+    ``figure/<name>``, in Markdown. ``faults``, ``twice``: of each data set the Parquet file of
+    pictures that were left out, and of those that stand in another part or class as well.
+    ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its defaults.
+    ``command``: what makes this run again.
     """
     table = read_parquet(folder / "tables" / "accuracy.parquet")
     counts = read_parquet(folder / "tables" / "pictures.parquet")

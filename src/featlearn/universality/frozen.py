@@ -68,13 +68,12 @@ def of_files(
 ) -> Cached:  # fmt: skip
     """Of pictures or texts on disk, through an encoder with weights from a file.
 
-    Replicates deal the training samples out in another order, stratified: few labels differ.
-    ``model``: ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`;
-    ``folder`` where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder
-    of the kind ``timm`` or ``torchvision`` is that library's network of this ``name``, whose
-    features are those that timm pools or, ``pooling: mean``, the mean over places; one of the kind
-    ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
-    ``deals``: number of replicates.
+    Replicates deal the training samples out in another order, stratified. ``model``: ``encoder``
+    and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder`` where named
+    weights lie), ``targets`` (``data`` groups), ``augmentation``. Of the kind ``timm`` or
+    ``torchvision`` it is that library's network of this ``name``, with the features that timm pools
+    or, ``pooling: mean``, the mean over places; of the kind ``text`` its ``weights`` are a folder,
+    and targets are read by :func:`read_texts`. ``deals``: number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
     found = read(model, target, copies, seed, cache, device)

@@ -1,7 +1,6 @@
 """Sets of small grey pictures for ladders: digits, what is made of them, or images on disk.
 
-A view lays a picture at a random place of a larger canvas, in noise: what a pre-training has to
-tell is the picture, and a linear classifier on pixels has little to go by.
+A view lays a picture at a random place of a larger canvas, in noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Operations and memory of each method at the sizes of the thesis' three models, by phase.
 
-Counted and not timed: the methods run on weights without numbers (PyTorch's device ``meta``), so
-that the operations of the very code that generates are counted, at the models' own sizes and
-lengths. Which token is selected does not matter for costs. Layers are alike: two small depths are
-counted, and the line through them is exact.
+Counted on weights without numbers (PyTorch's device ``meta``), at the models' sizes and lengths.
+Layers are alike: two small depths are counted, and the line through them is exact.
 """
 
 from __future__ import annotations

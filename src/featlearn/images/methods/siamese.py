@@ -155,9 +155,7 @@ class Siamese(TwoViewObjective):
 
     @torch.no_grad()
     def mixing(self) -> dict[str, Tensor]:
-        """``off_diagonal``: Frobenius norm of ``E``, the head's matrix without its diagonal;
-        ``asymmetry``: that of ``E - E^T``. Empty if the head is no matrix.
-        """
+        """``off_diagonal``: norm of the head's ``E``; ``asymmetry``: of ``E - E^T``. Empty without."""
         if not isinstance(self.head, IdentityHead | LinearHead):
             return {}
         own = self.head.off_diagonal().float()

@@ -81,9 +81,7 @@ class TwoViewObjective(Objective):
         return self.projection(self.encoder(images))
 
     def features(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        """Features (B, encoder.width) of two views (B, 3, S, S), which batch norms see one at a
-        time.
-        """
+        """Features (B, encoder.width) of two views (B, 3, S, S); batch norms see one at a time."""
         return self.encoder(first), self.encoder(second)
 
     def judged(

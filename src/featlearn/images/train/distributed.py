@@ -168,7 +168,7 @@ def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
 
 
 class SharedBatchNorm(_BatchNorm):
-    """Batch norm (Ioffe and Szegedy 2015) over all processes, of rows (B, C) or maps (B, C, H, W)."""
+    """Batch norm (Ioffe and Szegedy 2015) of (B, C) or (B, C, H, W) over all processes."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         """Takes what either layer takes whose class this one replaces."""
