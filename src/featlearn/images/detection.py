@@ -323,11 +323,9 @@ def precision(
 
 
 # --------------------------------------------------------------------------- region_pooling
-# RoIAlign (He et al. 2017) reads each cell of a pooled region off the map by bilinear interpolation
-# at some points and takes their mean. That is linear in the map and separable: a matrix for the
-# rows and one for the columns of each region. On a small map two products are several times faster
-# than torchvision's kernel, whose backward pass on a processor goes point by point; and on CUDA
-# their gradient sums in a fixed order, for which torchvision has to leave its kernel.
+# RoIAlign (He et al. 2017) is linear in the map and separable: a matrix for the rows and one for
+# the columns of each region. On a small map two products are several times faster than
+# torchvision's kernel, and on CUDA their gradient sums in a fixed order.
 
 #: Maps of more cells are left to torchvision: products read all of a map for each region.
 MOST_CELLS = 256

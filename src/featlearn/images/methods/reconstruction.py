@@ -105,11 +105,8 @@ class TransformerDecoder(nn.Module):
 
 
 # --------------------------------------------------------------------------- mae
-# The encoder sees the visible patches only, so it must be a vision transformer; a small decoder
-# sees them together with mask tokens. The tokens stay in the random order in which the patches were
-# drawn, the visible ones in front, and each carries the position of its patch. Attention does not
-# look at the order, so sorting them before the decoder, as the official code does, gives the same
-# loss.
+# The encoder sees the visible patches only, a small decoder sees them with mask tokens. Tokens stay
+# in the drawn order, visible ones in front: attention does not look at it.
 
 
 class MAE(MaskedObjective):

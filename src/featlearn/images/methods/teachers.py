@@ -97,11 +97,8 @@ def average_normalised(maps: list[Tensor]) -> Tensor:
 
 
 # --------------------------------------------------------------------------- beit
-# BEiT predicts discrete visual tokens of the masked patches. The paper on mask-reconstruction
-# pre-training reads it (appendix H.3) as a pretrained encoder that never changes, with a layer on
-# top that turns features of patches into discrete pseudo-labels. It has no formula and no
-# experiment; here that layer is the nearest centre of a k-means clustering of the teacher's
-# features.
+# The paper (appendix H.3, without formula) reads BEiT as a fixed encoder with a layer that turns
+# features of patches into discrete labels: here the nearest centre of k-means.
 
 #: Images that the teacher sees at once while the codes are found.
 BATCH = 256

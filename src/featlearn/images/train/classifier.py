@@ -98,9 +98,8 @@ def _check(classes: int, several: bool, label_smoothing: float, **positive: floa
 
 
 # --------------------------------------------------------------------------- mixing
-# Image 2i mixes with image 2i + 1 and the other way round. The order of a batch is random, so the
-# partner is; and a batch that is split between processes at even places mixes as one that is not,
-# which a random partner somewhere in the batch would not do without sending images about.
+# Image 2i mixes with image 2i + 1 and the other way round: as the order of a batch is random, so is
+# the partner, and a batch that processes split at even places mixes as one that is not.
 
 
 @torch.no_grad()
