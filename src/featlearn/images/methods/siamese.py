@@ -155,7 +155,7 @@ class Siamese(TwoViewObjective):
 
     @torch.no_grad()
     def mixing(self) -> dict[str, Tensor]:
-        """``off_diagonal``: norm of ``E``; ``asymmetry``: that of ``E - E^T``. Empty without ``E``."""
+        """``off_diagonal``: norm of ``E``; ``asymmetry``: that of ``E - E^T``; empty without."""
         if not isinstance(self.head, IdentityHead | LinearHead):
             return {}
         own = self.head.off_diagonal().float()
