@@ -67,15 +67,10 @@ def snakemake(
         file.write_text(text, encoding="utf-8")
         given.append(str(file))
     refuse_config(given, root)
-    command = [
-        *(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
-        *("--workflow-profile", str(root / "profiles" / "default")),
-        *("--cores", options.cores),
-        *(["--dry-run"] if options.dry_run else []),
-        *targets,
-        *options.rest,
-        *(["--configfile", *given] if given else []),
-    ]
+    command = [*(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
+               *("--workflow-profile", str(root / "profiles" / "default")),
+               *("--cores", options.cores), *(["--dry-run"] if options.dry_run else []), *targets,
+               *options.rest, *(["--configfile", *given] if given else [])]  # fmt: skip
     code = followed(command)
     return code if code in (0, STOPPED) else 1
 

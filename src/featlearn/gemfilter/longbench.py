@@ -102,12 +102,9 @@ def score(task: str, prediction: str, answers: Sequence[str], classes: Sequence[
 # --------------------------------------------------------------------------- texts
 
 #: Words of the texts; a token is a place in this list.
-WORDS = (
-    "BOS", "?", "Paragraph", "Answer",
-    *CLASSES, *map(str, range(1, 31)),
-    *(f"name{i}" for i in range(64)), *(f"value{i}" for i in range(128)),
-    *(f"word{i}" for i in range(280)),
-)  # fmt: skip
+WORDS = ("BOS", "?", "Paragraph", "Answer", *CLASSES, *map(str, range(1, 31)),
+         *(f"name{i}" for i in range(64)), *(f"value{i}" for i in range(128)),
+         *(f"word{i}" for i in range(280)))  # fmt: skip
 PLACE = {word: place for place, word in enumerate(WORDS)}
 
 

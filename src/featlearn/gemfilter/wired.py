@@ -86,12 +86,9 @@ class Wired(Network):
             q, k = own.find * root * token[:, -rows:], before
         else:
             q, k = x.new_zeros(sequences, rows, width), x.new_zeros(sequences, n, width)
-        queries = [
-            q,
-            everywhere(own.recent * root * self.fast, at_rows),
-            (own.sink * root * self.even).expand(sequences, rows, width),
-            own.noise * width * (token[:, -rows:] @ self.noise[layer, 0]),
-        ]
+        queries = [q, everywhere(own.recent * root * self.fast, at_rows),
+                   (own.sink * root * self.even).expand(sequences, rows, width),
+                   own.noise * width * (token[:, -rows:] @ self.noise[layer, 0])]  # fmt: skip
         keys = [k, everywhere(self.fast, here), bos * self.even, token @ self.noise[layer, 1]]
         values = x.new_zeros(sequences, 4, n, width)
         values[:, 0] = token

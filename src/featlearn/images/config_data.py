@@ -66,12 +66,8 @@ def _given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
         own = PUBLISHED[settings["name"]].splits
         return {role: role for role in ("train", "test") if role in own} or {"train": "all"}
     root = place(settings)
-    found = {
-        role: name
-        for role, names in USUAL_NAMES.items()
-        for name in reversed(names)
-        if _has_split(kind, root, name)
-    }
+    found = {role: name for role, names in USUAL_NAMES.items() for name in reversed(names)
+             if _has_split(kind, root, name)}  # fmt: skip
     return found if "train" in found else {"train": "all"}
 
 
@@ -166,13 +162,9 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
         {"op": "grey"},
         {"op": "blur"},
     ),
-    "finetune": (
-        {"op": "random_resized_crop", "scale": (0.08, 1.0), "interpolation": "bicubic"},
-        {"op": "flip"},
-        {"op": "randaugment"},
-        {"op": "random_erasing"},
-    ),
-}
+    "finetune": ({"op": "random_resized_crop", "scale": (0.08, 1.0), "interpolation": "bicubic"},
+                 {"op": "flip"}, {"op": "randaugment"}, {"op": "random_erasing"}),
+}  # fmt: skip
 
 
 def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:

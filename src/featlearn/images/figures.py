@@ -133,11 +133,8 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
             "\n".join([f"class {label + 1}", *names]), fontsize=8, rotation=0, ha="right",
             va="center",
         )  # fmt: skip
-    marks = [
-        Line2D([], [], color=colour, label=name)
-        for kind, (name, colour) in OUTLINES.items()
-        if kind in seen
-    ]
+    marks = [Line2D([], [], color=colour, label=name) for kind, (name, colour) in OUTLINES.items()
+             if kind in seen]  # fmt: skip
     drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8)
     return drawn
 

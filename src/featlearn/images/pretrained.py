@@ -402,11 +402,8 @@ def layers(network: nn.Module, inputs: Tensor) -> Layers:
             return  # what attention does to pairs of tokens
         seen.append((name, output.dim() == 4, "norm" in type(module).__name__.lower()))
 
-    handles = [
-        module.register_forward_hook(lambda m, _, output, name=name: keep(name, m, output))
-        for name, module in network.named_modules()
-        if name
-    ]
+    handles = [module.register_forward_hook(lambda m, _, output, name=name: keep(name, m, output))
+               for name, module in network.named_modules() if name]  # fmt: skip
     try:
         with evaluating(network), torch.no_grad():
             network(inputs)

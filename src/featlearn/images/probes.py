@@ -238,13 +238,9 @@ def tsne(
         start = left[:, :2] * values[:2]
         start *= np.sign(start[np.abs(start).argmax(0), [0, 1]])  # signs of an SVD are free
         start *= 1e-4 / max(start[:, 0].std(), 1e-12)
-        fitted = TSNE(
-            perplexity=perplexity,
-            init=start,
-            learning_rate="auto",
-            random_state=derive_seed(*name, "tsne") % 2**32,
-            n_jobs=1,
-        ).fit_transform(scaled)
+        fitted = TSNE(perplexity=perplexity, init=start, learning_rate="auto",
+                      random_state=derive_seed(*name, "tsne") % 2**32,
+                      n_jobs=1).fit_transform(scaled)  # fmt: skip
     return np.asarray(fitted, dtype=np.float64)
 
 

@@ -40,17 +40,10 @@ def described(
     encoder = network.encoder if isinstance(network, Classifier) else network
     assert isinstance(encoder, Encoder)
     digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest()
-    return Described(
-        network.state_dict(),
-        **encoder.built,
-        mean=augment.mean.flatten().tolist(),
-        std=augment.std.flatten().tolist(),
-        classes=list(classes),
-        several=isinstance(network, Classifier) and network.several,
-        method=method,
-        config=digest[:16],
-        version=__version__,
-    )
+    return Described(network.state_dict(), **encoder.built, mean=augment.mean.flatten().tolist(),
+                     std=augment.std.flatten().tolist(), classes=list(classes),
+                     several=isinstance(network, Classifier) and network.several, method=method,
+                     config=digest[:16], version=__version__)  # fmt: skip
 
 
 class Viewer(nn.Module):

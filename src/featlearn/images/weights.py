@@ -94,11 +94,8 @@ def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) ->
     own = encoder.built.get("encoder", {})
     if not theirs or not own:  # then the tensors alone tell
         return
-    other = [
-        f"{name} {theirs.get(name)!r} in the file, {own.get(name)!r} here"
-        for name in sorted({*theirs, *own})
-        if theirs.get(name) != own.get(name)
-    ]
+    other = [f"{name} {theirs.get(name)!r} in the file, {own.get(name)!r} here"
+             for name in sorted({*theirs, *own}) if theirs.get(name) != own.get(name)]  # fmt: skip
     if other:
         raise FeatlearnError(f"{file}: weights of another encoder: {'; '.join(other)}")
 
@@ -184,19 +181,13 @@ def read_weights(file: Path) -> Weights:
 
 def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:
     """A state dict of torchvision's vision transformer with the names of timm."""
-    swaps = (
-        (r"^conv_proj\.", "patch_embed.proj."),
-        (r"^class_token$", "cls_token"),
-        (r"^encoder\.pos_embedding$", "pos_embed"),
-        (r"^encoder\.layers\.encoder_layer_(\d+)\.", r"blocks.\1."),
-        (r"\.ln_(\d)\.", r".norm\1."),
-        (r"\.self_attention\.in_proj_", ".attn.qkv."),
-        (r"\.self_attention\.out_proj\.", ".attn.proj."),
-        (r"\.mlp\.(?:0|linear_1)\.", ".mlp.fc1."),
-        (r"\.mlp\.(?:3|linear_2)\.", ".mlp.fc2."),
-        (r"^encoder\.ln\.", "norm."),
-        (r"^heads\.head\.", "head."),
-    )
+    swaps = ((r"^conv_proj\.", "patch_embed.proj."), (r"^class_token$", "cls_token"),
+             (r"^encoder\.pos_embedding$", "pos_embed"),
+             (r"^encoder\.layers\.encoder_layer_(\d+)\.", r"blocks.\1."),
+             (r"\.ln_(\d)\.", r".norm\1."), (r"\.self_attention\.in_proj_", ".attn.qkv."),
+             (r"\.self_attention\.out_proj\.", ".attn.proj."),
+             (r"\.mlp\.(?:0|linear_1)\.", ".mlp.fc1."), (r"\.mlp\.(?:3|linear_2)\.", ".mlp.fc2."),
+             (r"^encoder\.ln\.", "norm."), (r"^heads\.head\.", "head."))  # fmt: skip
     renamed = {}
     for name, value in weights.items():
         for pattern, replacement in swaps:
@@ -252,11 +243,9 @@ def _without_head(found: Weights) -> tuple[Weights, Weights]:
 def _refuse_misfits(
     file: Path, found: Weights, own: Mapping[str, Tensor], encoder: nn.Module
 ) -> None:
-    misshapen = [
-        f"{name} ({_shape(found[name])} in the file, {_shape(own[name])} in the encoder)"
-        for name in own
-        if name in found and found[name].shape != own[name].shape
-    ]
+    misshapen = [f"{name} ({_shape(found[name])} in the file, {_shape(own[name])} in the encoder)"
+                 for name in own
+                 if name in found and found[name].shape != own[name].shape]  # fmt: skip
     faults = {
         "missing": [name for name in own if name not in found],
         "unexpected": [name for name in found if name not in own],

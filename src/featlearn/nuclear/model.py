@@ -89,11 +89,8 @@ def optimum(seen: Sums, r: int, d: int, penalty: float, kind: str = "l2") -> tup
     w = torch.full((2,), 0.0 if kind == "l2" else 1e-2 / math.sqrt(d), dtype=torch.float64)
 
     def size(at: Tensor) -> Tensor:
-        return (
-            (weight * at.square()).sum() / 2
-            if kind == "l2"
-            else penalty * (at @ second @ at).sqrt()
-        )
+        return ((weight * at.square()).sum() / 2 if kind == "l2"
+                else penalty * (at @ second @ at).sqrt())  # fmt: skip
 
     def loss(at: Tensor) -> Tensor:
         return share @ functional.softplus(-(s @ at)) + size(at)

@@ -111,11 +111,8 @@ class Stack:
             loss.append(cross_entropies(scores, y.expand(len(scores), -1)).sum(1).cpu())
             features.append(phi.cpu())
         count = len(data.labels)
-        return (
-            torch.stack(right).sum(0) / count,
-            torch.stack(loss).sum(0) / count,
-            torch.cat(features, 1),
-        )
+        return (torch.stack(right).sum(0) / count, torch.stack(loss).sum(0) / count,
+                torch.cat(features, 1))  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -287,11 +287,8 @@ def detection(detections: pd.DataFrame) -> Table:
     )
     shown = found.rename(columns={"data_set": "data set", "method": "encoder"})
     heads = {"ap50": "AP50", "ap75": "AP75", "ap": "AP"}
-    return Table(
-        found,
-        side_by_side(shown, ["data set", "encoder"], "quantity", heads),
-        f"As COCO counts it, mean over classes; after the sign: {SPREAD_KIND}.",
-    )
+    return Table(found, side_by_side(shown, ["data set", "encoder"], "quantity", heads),
+                 f"As COCO counts it, mean over classes; after the sign: {SPREAD_KIND}.")  # fmt: skip
 
 
 # --------------------------------------------------------------------------- figures

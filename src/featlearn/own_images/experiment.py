@@ -132,11 +132,8 @@ def describe(
         summaries.append(tidy({"role": [role], "class": images.classes}, **counts))
         summaries[-1]["pixels"] = pixels.get(role, pixels["train"])
         rows += _twice(role, images, repeated | contradicted)
-    return (
-        pd.concat(summaries, ignore_index=True),
-        pd.concat(faults, ignore_index=True),
-        pd.DataFrame(rows, columns=TWICE).astype(str).sort_values(TWICE, ignore_index=True),
-    )
+    return (pd.concat(summaries, ignore_index=True), pd.concat(faults, ignore_index=True),
+            pd.DataFrame(rows, columns=TWICE).astype(str).sort_values(TWICE, ignore_index=True))  # fmt: skip
 
 
 def _twice(role: str, images: ImageSet, which: Tensor) -> Iterator[tuple[str, ...]]:
@@ -280,16 +277,12 @@ class RealExperiment(Replicate):
             measured.assign(
                 quantity=PRECISION if self.several else ACCURACY, test_images=len(self.judged)
             ),
-            described(
-                trained[most],
-                self.augment,
-                f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels",
-                self.origin,
-                self.train.classes,
-            ),
+            described(trained[most], self.augment,
+                      f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels", self.origin,
+                      self.train.classes),
             pd.concat(said, ignore_index=True),
             pd.concat(histories, ignore_index=True),
-        )
+        )  # fmt: skip
 
     @cached_property
     def judged(self) -> Tensor:

@@ -48,11 +48,8 @@ def pictures(job: Job) -> Figure:
         with reported_already():
             opened = open_roles(settings["data"], cache, job.seed, name)
         sets.setdefault(key, (name, opened["train"]))
-    rows = [
-        (name, train, label)
-        for name, train in sets.values()
-        for label in range(min(CLASSES, len(train.classes)))
-    ]
+    rows = [(name, train, label) for name, train in sets.values()
+            for label in range(min(CLASSES, len(train.classes)))]  # fmt: skip
     drawn = canvas(8.2, 1.05 * len(rows))
     axes = drawn.subplots(len(rows), EACH, squeeze=False)
     for line, (name, train, label) in zip(axes, rows, strict=True):

@@ -62,21 +62,15 @@ def render(
             command=command,
             sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
             warnings=warnings(table, counts),
-            figures={
-                name: _figure(folder, name, captions[key])
-                for name in FIGURES
-                if (key := f"figure/{name}") in captions
-            },
-            tables={
-                name: _table(folder, name, captions[key])
-                for name in TABLES
-                if (key := f"table/{name}") in captions
-            },
+            figures={name: _figure(folder, name, captions[key]) for name in FIGURES
+                     if (key := f"figure/{name}") in captions},
+            tables={name: _table(folder, name, captions[key]) for name in TABLES
+                    if (key := f"table/{name}") in captions},
             left=left,
             twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
             listed=LISTED,
         )
-    )
+    )  # fmt: skip
 
 
 def _figure(folder: Path, name: str, caption: str) -> Shown:

@@ -114,11 +114,9 @@ def _floors(found: Read, random: torch.Generator) -> dict[str, dict[str, Tensor]
     directions = torch.randn(width, NEURONS, generator=random) / width**0.5
     x = found.untrained["train"]
     mean, spread = x.mean(0), x.std(0).clamp_min(1e-6)
-    return {
-        RAW: raw,
-        RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
-        UNTRAINED: {part: (own - mean) / spread for part, own in found.untrained.items()},
-    }
+    return {RAW: raw, RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
+            UNTRAINED: {part: (own - mean) / spread
+                        for part, own in found.untrained.items()}}  # fmt: skip
 
 
 def _pixels(images: Tensor) -> Tensor:

@@ -335,13 +335,10 @@ def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartU
     share = on_part / total.clamp_min(torch.finfo(flat.dtype).tiny)
     hottest = flat.argmax(1)[:, None, None].expand(-1, parts.shape[1], 1)
     warm = highest > 0
-    return PartUse(
-        hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm,
-        share=share,
-        density=share * parts.shape[2] / pixels.clamp_min(1),
-        pointed=parts.gather(2, hottest)[:, :, 0] & warm,
-        entropy=_relative_entropy(on_part, pixels > 0),
-    )
+    return PartUse(hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm, share=share,
+                   density=share * parts.shape[2] / pixels.clamp_min(1),
+                   pointed=parts.gather(2, hottest)[:, :, 0] & warm,
+                   entropy=_relative_entropy(on_part, pixels > 0))  # fmt: skip
 
 
 def _relative_entropy(amounts: Tensor, present: Tensor) -> Tensor:

@@ -83,12 +83,9 @@ def read_meta(folder: Path) -> dict[str, Any]:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         pixels = (folder / "images.u8").stat().st_size
         tables = {name: _checksum(folder / f"{name}.parquet") for name in TABLES}
-        sound = (
-            meta["format"] == FORMAT
-            and pixels == meta["count"] * 3 * meta["size"] ** 2
-            and tables == meta["tables"]
-            and _blocks_agree(folder / "images.u8", meta["blocks"], pixels)
-        )
+        sound = (meta["format"] == FORMAT and pixels == meta["count"] * 3 * meta["size"] ** 2
+                 and tables == meta["tables"]
+                 and _blocks_agree(folder / "images.u8", meta["blocks"], pixels))  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"{shown(folder)}: damaged cache: {error}") from error
     if not sound:
@@ -151,12 +148,9 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
 
 def _pixel_part(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The settings that change pixels, labels, or what counts as an image."""
-    return [
-        (name, value)
-        for name, value in settings.items()
-        if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
-        and value is not None
-    ]
+    return [(name, value) for name, value in settings.items()
+            if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
+            and value is not None]  # fmt: skip
 
 
 def _checksum(path: Path) -> str:

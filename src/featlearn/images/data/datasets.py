@@ -90,15 +90,10 @@ class ImageSet:
         large = len(rows) * self.images[0].numel() > COPIED
         if large and cache_folder is not None and self.folder is not None:
             return _from_cache(cached_rows(self.folder, chosen, cache_folder))
-        return replace(
-            self,
-            images=self.images[rows],
-            labels=self.labels[rows],
-            names=self.names.iloc[chosen].reset_index(drop=True),
-            objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
-            folder=None,
-            sha256="",
-        )
+        return replace(self, images=self.images[rows], labels=self.labels[rows],
+                       names=self.names.iloc[chosen].reset_index(drop=True),
+                       objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
+                       folder=None, sha256="")  # fmt: skip
 
 
 def open_images(
@@ -162,17 +157,11 @@ def open_splits(
     given = given_splits(settings)
     ranges: Mapping[str, Any] = settings.get("rows") or {}
     train = open_images(settings, cache_folder, given["train"], rows=ranges.get("train"))
-    opened = {
-        role: open_images(settings, cache_folder, split, train.classes, ranges.get(role))
-        for role, split in given.items()
-        if role != "train"
-    }
+    opened = {role: open_images(settings, cache_folder, split, train.classes, ranges.get(role))
+              for role, split in given.items() if role != "train"}  # fmt: skip
     wanted = settings.get("shares")
-    shares = {
-        role: share
-        for role, share in (SHARES if wanted is None else wanted).items()
-        if role not in opened and share > 0
-    }
+    shares = {role: share for role, share in (SHARES if wanted is None else wanted).items()
+              if role not in opened and share > 0}  # fmt: skip
     if shares:
         groups = together(train.names, settings)
         rows = split_rows(train.labels, shares, *name, "split", groups=groups)
@@ -273,11 +262,8 @@ def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     order = _by_class(labels, *name)
     if labels.dim() > 1:
         return order[: max(1, round(fraction * len(order)))].sort()[0]
-    kept = [
-        rows[: max(1, round(fraction * len(rows)))]
-        for label in _present(labels)
-        if label >= 0 and len(rows := order[labels[order] == label])
-    ]
+    kept = [rows[: max(1, round(fraction * len(rows)))] for label in _present(labels)
+            if label >= 0 and len(rows := order[labels[order] == label])]  # fmt: skip
     if not kept:
         raise FeatlearnError("fraction: no image has a label; expected some")
     return torch.cat(kept).sort()[0]
@@ -306,16 +292,12 @@ def _from_cache(folder: Path) -> ImageSet:
     images = torch.from_file(
         str(folder / "images.u8"), shared=False, size=int(np.prod(shape)), dtype=torch.uint8
     ).view(shape)
-    return ImageSet(
-        images=images,
-        labels=torch.from_numpy(np.stack(rows["label"].to_list()).astype(np.int64)),
-        classes=tuple(meta["classes"]),
-        names=rows["name"],
-        faults=read_table(folder, "faults"),
-        objects=read_table(folder, "boxes") if meta["boxes"] else None,
-        folder=folder,
-        sha256=meta["sha256"],
-    )
+    return ImageSet(images=images,
+                    labels=torch.from_numpy(np.stack(rows["label"].to_list()).astype(np.int64)),
+                    classes=tuple(meta["classes"]), names=rows["name"],
+                    faults=read_table(folder, "faults"),
+                    objects=read_table(folder, "boxes") if meta["boxes"] else None, folder=folder,
+                    sha256=meta["sha256"])  # fmt: skip
 
 
 def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:

@@ -199,12 +199,9 @@ def hints(found: Iterable[Seen]) -> list[str]:
         if few := [name for name, count in seen.classes.items() if count < 5]:
             told.append(
                 f"Fewer than five pictures{'' if whole else f' in {seen.part}/'}: {some(few)}. "
-                + (
-                    "Of such a class hardly one is left for the test, or to learn from."
-                    if whole
-                    else "That is little to learn from, or to test on."
-                )
-            )
+                + ("Of such a class hardly one is left for the test, or to learn from." if whole
+                   else "That is little to learn from, or to test on.")
+            )  # fmt: skip
     return told
 
 

@@ -158,12 +158,8 @@ class AdversarialSiamese(Siamese):
         """``view``, moved so that the online branch disagrees with the target on ``other``."""
         with evaluating(self):
             target = self.still(other)
-            return self.attack(
-                lambda moved: self.distance(self.project(moved), target),
-                view,
-                *box(self.augment, view.device),
-                noise,
-            )
+            return self.attack(lambda moved: self.distance(self.project(moved), target), view,
+                               *box(self.augment, view.device), noise)  # fmt: skip
 
     def pair(self, *views: Tensor) -> dict[str, Tensor]:
         """The scalars of :class:`Siamese` from two views and the two moved ones."""

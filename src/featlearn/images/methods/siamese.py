@@ -65,11 +65,8 @@ class OutputNorm(nn.Module):
         super().__init__()
         if kind not in NORMS:
             raise ConfigError(f"pretraining.output_norm: {kind!r}; expected {' or '.join(NORMS)}")
-        self.batch = (
-            nn.BatchNorm1d(width, affine=False, track_running_stats=False)
-            if kind == "batch"
-            else None
-        )
+        self.batch = (nn.BatchNorm1d(width, affine=False, track_running_stats=False)
+                      if kind == "batch" else None)  # fmt: skip
 
     def forward(self, z: Tensor) -> Tensor:
         z = z.float()  # under autocast, too

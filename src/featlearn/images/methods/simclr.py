@@ -144,11 +144,8 @@ class Siblings(Objective):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        return [
-            group
-            for _, member in self._named()
-            for group in member.parameter_groups(weight_decay, layer_decay)
-        ]
+        return [group for _, member in self._named()
+                for group in member.parameter_groups(weight_decay, layer_decay)]  # fmt: skip
 
     def after_step(self, step: int, steps: int) -> None:
         for _, member in self._named():

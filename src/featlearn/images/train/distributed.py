@@ -120,13 +120,9 @@ def from_first(
 
 def running_statistics(module: nn.Module) -> list[Tensor]:
     """Running means and variances of all batch norms of ``module``."""
-    return [
-        statistic
-        for layer in module.modules()
-        if isinstance(layer, _BatchNorm)
-        for statistic in (layer.running_mean, layer.running_var)
-        if statistic is not None
-    ]
+    return [statistic for layer in module.modules() if isinstance(layer, _BatchNorm)
+            for statistic in (layer.running_mean, layer.running_var)
+            if statistic is not None]  # fmt: skip
 
 
 class _SumOverProcesses(torch.autograd.Function):

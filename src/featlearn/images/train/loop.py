@@ -204,11 +204,8 @@ class _Run:
 
 
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items()
+            if name.startswith(prefix)}  # fmt: skip
 
 
 def _checked(objective: Objective, training: Training) -> optimisers.Groups:

@@ -243,9 +243,6 @@ class Batches:
 
     def _moved(self, part: Batch) -> Batch:
         labels = part.labels
-        return Batch(
-            part.images.to(self.device, non_blocking=True),
-            None if labels is None else labels.to(self.device, non_blocking=True),
-            part.draws,
-            part.share,
-        )
+        return Batch(part.images.to(self.device, non_blocking=True),
+                     None if labels is None else labels.to(self.device, non_blocking=True),
+                     part.draws, part.share)  # fmt: skip

@@ -83,15 +83,6 @@ class Replicate:
         identity: Mapping[str, Any] | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Train ``objective`` in place, by the random streams ``stream``; see :func:`fit`."""
-        return fit(
-            objective,
-            placed(images, self.device),
-            None if labels is None else placed(labels, self.device),
-            augment,
-            training,
-            (*self.name, *stream),
-            self.device,
-            folder,
-            report,
-            identity,
-        )
+        return fit(objective, placed(images, self.device),
+                   None if labels is None else placed(labels, self.device), augment, training,
+                   (*self.name, *stream), self.device, folder, report, identity)  # fmt: skip

@@ -85,13 +85,9 @@ class Scenes:
         diameter = PART_SHARE * length / columns
         home = torch.arange(world.dials.parts) % views
         shrunk = [world.dials.of_view(world.dials.part_scales, int(view)) for view in home]
-        self.stamps = draw_stamps(
-            world.parts,
-            [diameter * scale for scale in shrunk],
-            math.ceil(round(diameter * max(shrunk) * float(scales.max()), 6)),
-            angles,
-            scales,
-        )
+        self.stamps = draw_stamps(world.parts, [diameter * scale for scale in shrunk],
+                                  math.ceil(round(diameter * max(shrunk) * float(scales.max()), 6)),
+                                  angles, scales)  # fmt: skip
         self._seats = _seats(views, rows, columns, angles, scales * length / columns)
 
     def sample(self, count: int, name: tuple[object, ...], *, start: int = 0) -> ScenePictures:

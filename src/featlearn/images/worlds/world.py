@@ -114,17 +114,11 @@ class World:
         whole = _Scene(
             **{f.name: torch.cat([getattr(s, f.name) for s in shown]) for f in fields(_Scene)}
         )
-        return Pictures(
-            images=images,
-            labels=whole.labels,
-            strengths=whole.strengths,
-            single_view=whole.view >= 0,
-            view=whole.view,
-            boxes=self._boxes(whole),
-            parts_of_class=self.parts_of_class,
-            part_names=self.names,
-            recipe=Recipe(self, name, number, whole.variants, whole.places),
-        )
+        return Pictures(images=images, labels=whole.labels, strengths=whole.strengths,
+                        single_view=whole.view >= 0, view=whole.view, boxes=self._boxes(whole),
+                        parts_of_class=self.parts_of_class, part_names=self.names,
+                        recipe=Recipe(
+                            self, name, number, whole.variants, whole.places))  # fmt: skip
 
     def render(self, pictures: Pictures, strengths: Tensor) -> Tensor:
         """The same pictures with their parts at other strengths: ``(N, 3, S, S)`` uint8.
@@ -147,13 +141,10 @@ class World:
 
     def _empty(self) -> _Scene:
         parts = self.dials.parts
-        return _Scene(
-            labels=torch.zeros(BLOCK, dtype=torch.long),
-            view=torch.full((BLOCK,), -1),
-            strengths=torch.zeros(BLOCK, parts),
-            variants=torch.zeros(BLOCK, parts, dtype=torch.long),
-            places=torch.zeros(BLOCK, parts, 2, dtype=torch.long),
-        )
+        return _Scene(labels=torch.zeros(BLOCK, dtype=torch.long), view=torch.full((BLOCK,), -1),
+                      strengths=torch.zeros(BLOCK, parts),
+                      variants=torch.zeros(BLOCK, parts, dtype=torch.long),
+                      places=torch.zeros(BLOCK, parts, 2, dtype=torch.long))  # fmt: skip
 
     def _compose(self, draws: Draws, share: float, view: int | None) -> _Scene:
         """Every draw happens whatever the options: they do not shift the others."""

@@ -117,11 +117,8 @@ class _Split:
         self.left_out = left_out = list(found.images)[place]
         self.name = (*name, left_out)
         self.classes, self.unseen = len(found.classes), found.images[left_out]
-        parts = {
-            domain: training_parts(own, share, (*name, "validation", domain))
-            for domain, own in found.images.items()
-            if domain != left_out
-        }
+        parts = {domain: training_parts(own, share, (*name, "validation", domain))
+                 for domain, own in found.images.items() if domain != left_out}  # fmt: skip
         self.learned = [one[0] for one in parts.values()]
         held_out = [one[1] for one in parts.values()]
         self.chosen = Part.joined(held_out)

@@ -45,15 +45,11 @@ def measure(job: Job) -> Results:
         found = _probes(job, model, target, cached)
         probed += [{**told, **row} for row in found]
         adapters += [
-            {
-                **told,
-                "method": LP,
-                "copies": 1,
-                **{key: row[key] for key in row if key != "features"},
-            }
+            {**told, "method": LP, "copies": 1,
+             **{key: row[key] for key in row if key != "features"}}
             for row in found
             if row["features"] == ENCODER and row["percent"] is not None
-        ]
+        ]  # fmt: skip
         adapters += [{**told, **row} for row in _methods(job, target, cached)]
     return {
         "adapters": pd.DataFrame(adapters),

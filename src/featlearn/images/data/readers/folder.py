@@ -207,13 +207,10 @@ def voc_reader(*years: int) -> Reader:
 
 
 def _joined(parts: Sequence[Source]) -> Source:
-    return Source(
-        " and ".join(part.what for part in parts),
-        CLASSES,
-        tuple(file for part in parts for file in part.files),
-        lambda: chain.from_iterable(part.records() for part in parts),
-        boxes=True,
-    )
+    return Source(" and ".join(part.what for part in parts), CLASSES,
+                  tuple(file for part in parts for file in part.files),
+                  lambda: chain.from_iterable(part.records() for part in parts),
+                  boxes=True)  # fmt: skip
 
 
 def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:
@@ -226,11 +223,8 @@ def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:
     root, year_name = place(settings), f"VOC{year}"
     advice = f"the trainval and test archives of PASCAL VOC {year}, unpacked there"
     places = [root / "VOCdevkit" / year_name, root / year_name, root]
-    lists = existing(
-        [place / "ImageSets" / "Main" / f"{split}.txt" for place in places],
-        f"voc{year} ({split})",
-        advice,
-    )
+    lists = existing([place / "ImageSets" / "Main" / f"{split}.txt" for place in places],
+                     f"voc{year} ({split})", advice)  # fmt: skip
     folder = lists.parents[2]
     for part in ("Annotations", "JPEGImages"):
         existing([folder / part], f"voc{year} ({split})", advice)
