@@ -117,8 +117,8 @@ class World:
         return Pictures(images=images, labels=whole.labels, strengths=whole.strengths,
                         single_view=whole.view >= 0, view=whole.view, boxes=self._boxes(whole),
                         parts_of_class=self.parts_of_class, part_names=self.names,
-                        recipe=Recipe(
-                            self, name, number, whole.variants, whole.places))  # fmt: skip
+                        recipe=Recipe(self, name, number, whole.variants,
+                                      whole.places))  # fmt: skip
 
     def render(self, pictures: Pictures, strengths: Tensor) -> Tensor:
         """The same pictures with their parts at other strengths: ``(N, 3, S, S)`` uint8.
