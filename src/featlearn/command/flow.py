@@ -178,10 +178,8 @@ def completion(options: argparse.Namespace) -> int:
     from featlearn.command import parser
 
     (below,) = (one for one in parser()._actions if isinstance(one, argparse._SubParsersAction))
-    cases = [
-        f'      {name}) words="{" ".join(sorted(one._option_string_actions))}" ;;'
-        for name, one in below.choices.items()
-    ]
+    cases = [f'      {name}) words="{" ".join(sorted(one._option_string_actions))}" ;;'
+             for name, one in below.choices.items()]  # fmt: skip
     if options.shell == "zsh":
         print("autoload -U +X bashcompinit && bashcompinit")
     print(COMPLETION.format(commands=" ".join(below.choices), cases="\n".join(cases)), end="")

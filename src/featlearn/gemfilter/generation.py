@@ -85,11 +85,9 @@ class Seen:
         """Of all queries q (S, h, n, d), or of the last ``window`` where no more is asked for."""
         # what is kept is a copy: a view would keep all of q in memory
         found = {row: row_of(q, k, row) for row in rows}
-        return cls(
-            q[:, :, -window:].clone(),
-            {row: (query.clone(), place) for row, (query, place) in found.items()},
-            accumulated(q, k, scale) if mass else None,
-        )
+        return cls(q[:, :, -window:].clone(),
+                   {row: (query.clone(), place) for row, (query, place) in found.items()},
+                   accumulated(q, k, scale) if mass else None)  # fmt: skip
 
     def choose(self, k: Tensor, method: Method, scale: float) -> Tensor:
         """Places among keys k (S, g, n, d): (S, k) of GemFilter; of SnapKV and H2O each head's."""

@@ -82,10 +82,8 @@ def write(
         return inside[0], inside[-1] + 1
 
     needle_at, asked_at = text.index(said), text.rindex(QUESTION)
-    return TextPrompt(
-        list(cut["input_ids"]), text, tokens(needle_at, needle_at + len(said)),
-        tokens(asked_at, asked_at + len(QUESTION)),
-    )  # fmt: skip
+    return TextPrompt(list(cut["input_ids"]), text, tokens(needle_at, needle_at + len(said)),
+                      tokens(asked_at, asked_at + len(QUESTION)))  # fmt: skip
 
 
 def _cut(tokenizer: Any, text: str, special: bool) -> list[int]:

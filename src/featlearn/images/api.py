@@ -199,10 +199,8 @@ def probe(
     inner, plain = _sight(network)
     if isinstance(network, Network):
         inner = network.encoder
-    before, after = (
-        extract(inner, _sized(part, network), plain, device=device).flatten(1)
-        for part in (own.train, own.test)
-    )
+    before, after = (extract(inner, _sized(part, network), plain, device=device).flatten(1)
+                     for part in (own.train, own.test))  # fmt: skip
     share = max(0.2, 1 / len(before))
     rows = split_rows(own.train_labels, {"chosen": share}, seed, "images", "door", "probe")
     parts = [(before[rows[part]], own.train_labels[rows[part]]) for part in ("train", "chosen")]
@@ -268,10 +266,8 @@ def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
         opened = open_splits(as_opened(data), cache, seed, "images", "door")
         first, second = opened["train"], opened["test"]
         return _two_classes(
-            Pictures(
-                first.images.clone(), first.labels, second.images.clone(), second.labels,
-                tuple(first.classes),
-            ),
+            Pictures(first.images.clone(), first.labels, second.images.clone(), second.labels,
+                     tuple(first.classes)),
             str(path),
         )  # fmt: skip
 
@@ -296,10 +292,8 @@ def _dataset(data: Any, size: int, test: float, seed: int) -> Pictures:
         )
     rows = split_rows(known, {"test": test}, seed, "images", "door")
     return _two_classes(
-        Pictures(
-            images[rows["train"]], known[rows["train"]], images[rows["test"]],
-            known[rows["test"]], tuple(map(str, names)),
-        ),
+        Pictures(images[rows["train"]], known[rows["train"]], images[rows["test"]],
+                 known[rows["test"]], tuple(map(str, names))),
         "data",
     )  # fmt: skip
 

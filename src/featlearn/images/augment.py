@@ -99,10 +99,8 @@ class Augment:
         n, channels, height, width = images.shape
         out = torch.empty(n, height, width, channels, device=images.device)
         for channel in range(channels):
-            torch.add(
-                self.offset[channel], images[:, channel], alpha=self.scale[channel] / unit,
-                out=out[..., channel],
-            )  # fmt: skip
+            torch.add(self.offset[channel], images[:, channel], alpha=self.scale[channel] / unit,
+                      out=out[..., channel])  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
     def denormalise(self, images: Tensor) -> Tensor:
@@ -212,12 +210,10 @@ class ColourJitter:
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         uniform = draws.uniform(purpose, 9)
         chosen, order = uniform[:, 0] < self.p, uniform[:, 1:5].argsort(dim=1, stable=True)
-        changes = [
-            (ops.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
-            (ops.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
-            (ops.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
-            (ops.hue, _between(uniform[:, 8], -self.hue, self.hue)),
-        ]
+        changes = [(ops.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
+                   (ops.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
+                   (ops.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
+                   (ops.hue, _between(uniform[:, 8], -self.hue, self.hue))]  # fmt: skip
         strengths = (self.brightness, self.contrast, self.saturation, self.hue)
         images = _unit(images)
         for place in range(4):
@@ -254,10 +250,8 @@ class Blur:
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         uniform = draws.uniform(purpose, 2)
         taps = max(3, int(self.kernel_share * images.shape[-1]) // 2 * 2 + 1)
-        change = _with(
-            lambda part, sigma: gaussian_blur(part, sigma, taps),
-            _between(uniform[:, 1], *self.sigma),
-        )
+        change = _with(lambda part, sigma: gaussian_blur(part, sigma, taps),
+                       _between(uniform[:, 1], *self.sigma))  # fmt: skip
         return _change_some(_unit(images), uniform[:, 0] < self.p, change)
 
 

@@ -151,10 +151,8 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
     "none": (),
     "flip-crop": ({"op": "pad_crop"}, {"op": "flip"}),
     "simmim": ({"op": "random_resized_crop", "scale": (0.67, 1.0)}, {"op": "flip"}),
-    "mae": (
-        {"op": "random_resized_crop", "scale": (0.2, 1.0), "interpolation": "bicubic"},
-        {"op": "flip"},
-    ),
+    "mae": ({"op": "random_resized_crop", "scale": (0.2, 1.0), "interpolation": "bicubic"},
+            {"op": "flip"}),
     "simclr": (
         {"op": "random_resized_crop", "scale": (0.08, 1.0)},
         {"op": "flip"},
@@ -180,8 +178,6 @@ def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _is_range(value: Any) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and [type(one) in (int, float) for one in value] == [True, True]
-        and 0 < value[0] <= value[1] < math.inf
-    )
+    return (isinstance(value, list | tuple)
+            and [type(one) in (int, float) for one in value] == [True, True]
+            and 0 < value[0] <= value[1] < math.inf)  # fmt: skip

@@ -244,10 +244,8 @@ def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Te
     mirrored = targets.clone()
     mirrored[..., 0] = images.shape[-1] - targets[..., 2]
     mirrored[..., 2] = images.shape[-1] - targets[..., 0]
-    return (
-        torch.where(chosen[:, None, None, None], images.flip(-1), images),
-        torch.where(chosen[:, None, None], mirrored, targets),
-    )
+    return (torch.where(chosen[:, None, None, None], images.flip(-1), images),
+            torch.where(chosen[:, None, None], mirrored, targets))  # fmt: skip
 
 
 @contextmanager

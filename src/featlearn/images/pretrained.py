@@ -326,10 +326,8 @@ def _check_extent(weights: Described, path: str) -> None:
     about = weights.about
     with torch.device("meta"):
         made = _network(about)
-    wanted, here = (
-        {name: tuple(value.shape) for name, value in tensors.items()}
-        for tensors in (made.state_dict(), weights)
-    )
+    wanted, here = ({name: tuple(value.shape) for name, value in tensors.items()}
+                    for tensors in (made.state_dict(), weights))  # fmt: skip
     for name in {**wanted, **here}:
         if wanted.get(name) != here.get(name):
             raise FeatlearnError(

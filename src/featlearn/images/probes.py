@@ -48,10 +48,8 @@ def fit_path(
 ) -> list[LinearProbe]:
     """As :func:`featlearn.core.heads.fit_path`, without the replicate axis."""
     fitted = heads.fit_path(features[None], labels[None], classes, penalties, **options)
-    return [
-        LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
-        for one in fitted
-    ]
+    return [LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
+            for one in fitted]  # fmt: skip
 
 
 def choose_probe(
@@ -169,12 +167,10 @@ def nearest_neighbours(
         ordered, _ = similarity.topk(max(neighbours), dim=1)
         parts.append(
             torch.stack(
-                [
-                    ((votes * _nearest(similarity, ordered[:, k - 1], k)) @ own).argmax(1)
-                    for k in neighbours
-                ]
+                [((votes * _nearest(similarity, ordered[:, k - 1], k)) @ own).argmax(1)
+                 for k in neighbours]
             )
-        )
+        )  # fmt: skip
     return torch.cat(parts, 1)
 
 

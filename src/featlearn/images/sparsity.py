@@ -72,10 +72,8 @@ def firing(
     finally:
         for handle in handles:
             handle.remove()  # type: ignore[attr-defined]
-    return {
-        name: Firing(*(torch.cat(list(parts)) for parts in zip(*found, strict=True)))
-        for name, found in seen.items()
-    }
+    return {name: Firing(*(torch.cat(list(parts)) for parts in zip(*found, strict=True)))
+            for name, found in seen.items()}  # fmt: skip
 
 
 def hoyer(values: Tensor) -> Tensor:

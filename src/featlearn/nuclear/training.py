@@ -159,15 +159,11 @@ def train(
         own.optimiser.step()
         own.segment.add(stack.state)
         if own.step % training["checkpoint_every"] == 0 or own.step == steps:
-            found = [
-                stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
-                for i, trial in enumerate(trials)
-            ]
+            found = [stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
+                     for i, trial in enumerate(trials)]  # fmt: skip
             counts = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
-            own.look(
-                torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
-                torch.tensor(counts) | (own.step == steps),
-            )  # fmt: skip
+            own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
+                     torch.tensor(counts) | (own.step == steps))  # fmt: skip
         loop.after(own.step, own.kept)
         seconds = max(time.monotonic() - begun, 1e-9)
         pace = {"images a second": f"{each * (own.step - first) / seconds:.0f}"}

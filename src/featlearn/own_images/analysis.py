@@ -370,10 +370,8 @@ def _panel(ax: Axes, table: pd.DataFrame, values: pd.DataFrame) -> None:
             for x, count in zip(at, rows["labels"], strict=True):
                 points = np.sort(seen.loc[seen["labels"] == count, "value"].to_numpy())
                 aside = (np.arange(len(points)) - (len(points) - 1) / 2) * 0.12 * width
-                ax.plot(
-                    x + aside, points, "o", color=colours[start], markersize=4,
-                    markeredgecolor="white", markeredgewidth=0.5,
-                )  # fmt: skip
+                ax.plot(x + aside, points, "o", color=colours[start], markersize=4,
+                        markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
     ax.set_xticks(range(len(counts)), [f"{count} labels" for count in counts])
     ax.set_ylim(0, 1.03)
     ax.grid(axis="x", visible=False)
@@ -390,10 +388,8 @@ def learning(histories: pd.DataFrame) -> Figure:
     """
     sets = dict(list(histories.groupby("data_set", sort=False)))
     # the largest and the smallest number of labels of each set
-    ends = {
-        name: list(dict.fromkeys([rows["labels"].max(), rows["labels"].min()]))
-        for name, rows in sets.items()
-    }
+    ends = {name: list(dict.fromkeys([rows["labels"].max(), rows["labels"].min()]))
+            for name, rows in sets.items()}  # fmt: skip
     drawn = canvas(8.2, 2.6 * len(sets) + 0.3)
     across = 1 + max(map(len, ends.values()))
     axes = drawn.subplots(len(sets), across, squeeze=False)

@@ -118,10 +118,8 @@ def describe(
         pixels[role] = whole.sha256
         faults.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
     if data["kind"] == "folder":
-        faults += [
-            pd.DataFrame({"split": seen.part, "file": list(seen.unread), "reason": UNREAD})
-            for seen in look(data)
-        ]
+        faults += [pd.DataFrame({"split": seen.part, "file": list(seen.unread), "reason": UNREAD})
+                   for seen in look(data)]  # fmt: skip
     again = repeats({role: (images.images, images.labels) for role, images in opened.items()})
     summaries: list[pd.DataFrame] = []
     rows: list[tuple[str, ...]] = []
@@ -222,10 +220,8 @@ class RealExperiment(Replicate):
     @cached_property
     def labelled_rows(self) -> dict[float, Tensor]:
         """Sorted training rows that keep their labels, by fraction; smaller sets lie in larger."""
-        return {
-            fraction: fraction_rows(self.train.labels, fraction, *self.name, "labels")
-            for fraction in self.settings["label_fractions"]
-        }
+        return {fraction: fraction_rows(self.train.labels, fraction, *self.name, "labels")
+                for fraction in self.settings["label_fractions"]}  # fmt: skip
 
     def labelled(self, fraction: float) -> ImageSet:
         """The training images whose labels are used."""
@@ -315,10 +311,8 @@ class RealExperiment(Replicate):
     def frozen(self, encoder: Encoder) -> Frozen[Judged]:
         """Features of the test images, and of those whose labels are used at the largest share."""
         labelled = self.labelled(max(self.labelled_rows))
-        train, test = (
-            extract(encoder, part.images, self.plain, device=self.device)
-            for part in (labelled, self.test)
-        )
+        train, test = (extract(encoder, part.images, self.plain, device=self.device)
+                       for part in (labelled, self.test))  # fmt: skip
         return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
 
     def probed(self, features: Frozen[Judged], fraction: float) -> dict[str, Judged]:

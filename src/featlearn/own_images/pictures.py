@@ -62,10 +62,8 @@ def pictures(job: Job) -> Figure:
         for ax in line[len(chosen) :]:
             ax.set_axis_off()
         words = short(train.classes[label])
-        line[0].set_ylabel(
-            words if len(sets) == 1 else f"{short(name)}\n{words}",
-            rotation=0, ha="right", va="center", fontsize=8.5,
-        )  # fmt: skip
+        line[0].set_ylabel(words if len(sets) == 1 else f"{short(name)}\n{words}",
+                           rotation=0, ha="right", va="center", fontsize=8.5)  # fmt: skip
     return drawn
 
 
@@ -103,22 +101,18 @@ def panel(
         overlays[name] = enlarged(images, heat)
         said[name] = [test.classes[label] for label in scores.argmax(1).tolist()]
     truth = [
-        [
-            test.classes[number]
-            for number in ((label != 0).nonzero()[:, 0] if label.dim() else [label])
-        ]
+        [test.classes[number]
+         for number in ((label != 0).nonzero()[:, 0] if label.dim() else [label])]
         for label in test.labels[rows]
-    ]
+    ]  # fmt: skip
     return Panel(title, images, truth, overlays, said)
 
 
 def maps_figure(panels: Sequence[Panel]) -> Figure:
     """One panel below the other; a slot an image: itself, then its map under each classifier."""
     across = [3 if len(one.overlays) < 3 else 2 for one in panels]
-    heights = [
-        height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
-        for one, wide in zip(panels, across, strict=True)
-    ]
+    heights = [height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
+               for one, wide in zip(panels, across, strict=True)]  # fmt: skip
     drawn = page(sum(heights))
     parts = drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
     for part, one, wide in zip(parts, panels, across, strict=True):

@@ -49,10 +49,8 @@ def render(
     """
     table = read_parquet(folder / "tables" / "accuracy.parquet")
     counts = read_parquet(folder / "tables" / "pictures.parquet")
-    left = {
-        name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
-        for name, path in faults.items()
-    }
+    left = {name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
+            for name, path in faults.items()}  # fmt: skip
     return (
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
@@ -91,10 +89,8 @@ def _with_heads(html: str, keys: int) -> Markup:
     """A table whose cells know their heads: on a narrow screen each row is a card of its own."""
     heads = [Markup(head).striptags() for head in re.findall(r"<th[^>]*>(.*?)</th>", html)]
     kinds = ("", Markup(' class="subject"'))
-    cells = cycle(
-        Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
-        for place, head in enumerate(heads)
-    )
+    cells = cycle(Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
+                  for place, head in enumerate(heads))  # fmt: skip
     return Markup(re.sub("<td", lambda _: next(cells), html))
 
 
@@ -121,10 +117,8 @@ def sentences(table: pd.DataFrame, counts: pd.DataFrame, left: Mapping[str, int]
         )
         tuned = pick(table, data_set=name, evaluation="fine-tuned")
         most = tuned[tuned["fraction"] == tuned["fraction"].max()]
-        words = [
-            f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
-            for row in most.to_dict("records")
-        ]
+        words = [f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
+                 for row in most.to_dict("records")]  # fmt: skip
         quantity, labels = most["quantity"].iloc[0], most["labels"].iloc[0]
         lines.append(
             f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "

@@ -55,11 +55,9 @@ def floors_of_vectors(drawn: Scene, task: int, hidden: int, out: int) -> dict[st
     own, width = drawn.tasks[task], drawn.world.width
     wide = start(width, hidden, 1, drawn.streams("start-random"))
     begun = start(width, hidden, out, drawn.streams(f"start-{out}"))
-    return {
-        RAW: {part: one.views for part, one in own.items()},
-        RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
-        UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()},
-    }
+    return {RAW: {part: one.views for part, one in own.items()},
+            RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
+            UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()}}  # fmt: skip
 
 
 def of_files(
@@ -79,10 +77,8 @@ def of_files(
     found = read(model, target, copies, seed, cache, device)
     parts = found.parts
     x, y = parts["train"]
-    orders = [
-        dealt(y, generator(seed, "universality", "foundation", one, "order"))
-        for one in range(deals)
-    ]
+    orders = [dealt(y, generator(seed, "universality", "foundation", one, "order"))
+              for one in range(deals)]  # fmt: skip
     dealt_parts = {part: (own.expand(deals, -1, -1), labels.expand(deals, -1))
                    for part, (own, labels) in parts.items()}  # fmt: skip
     dealt_parts["train"] = (torch.stack([x[order] for order in orders]),

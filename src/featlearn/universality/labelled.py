@@ -95,8 +95,6 @@ def probes(
             tested, fitted = probed(parts, labels, ladders["classes"], ladders["penalties"])
             for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
                 span, replicate = divmod(place, count)
-                rows.append({
-                    **spans[span], "task": task, "labels": labels, "replicate": replicate,
-                    "value": value, "training": training,
-                })  # fmt: skip
+                rows.append({**spans[span], "task": task, "labels": labels, "replicate": replicate,
+                             "value": value, "training": training})  # fmt: skip
     return rows

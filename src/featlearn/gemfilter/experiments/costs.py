@@ -33,10 +33,8 @@ def bodiless(config: dict[str, Any]) -> Ours:
         heads=config["heads"], key_value_heads=config["key_value_heads"],
         head_width=config["head_width"], hidden=config["hidden"], norm="rms", activation="swiglu",
     )  # fmt: skip
-    weights = {
-        name: torch.empty(1, *size, device="meta", dtype=torch.float16)
-        for name, size in shape.weights().items()
-    }
+    weights = {name: torch.empty(1, *size, device="meta", dtype=torch.float16)
+               for name, size in shape.weights().items()}  # fmt: skip
     return Ours(Decoder(shape, weights))
 
 

@@ -220,10 +220,8 @@ def split_rows(
     if groups is not None:
         known, first = np.unique(groups.numpy(), return_index=True)
         dealt = split_rows(labels[torch.from_numpy(first)], shares, *name)
-        return {
-            part: torch.isin(groups, torch.from_numpy(known)[own]).nonzero()[:, 0]
-            for part, own in dealt.items()
-        }
+        return {part: torch.isin(groups, torch.from_numpy(known)[own]).nonzero()[:, 0]
+                for part, own in dealt.items()}  # fmt: skip
     order = _by_class(labels, *name)
     parts: dict[str, Tensor] = {}
     left = 1.0
@@ -307,10 +305,8 @@ def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:
     lines = [f"  {row.file}: {row.reason}" for row in faults.head(FAULTS_SHOWN).itertuples()]
     if len(faults) > FAULTS_SHOWN:
         lines.append(f"  ... and {len(faults) - FAULTS_SHOWN} more")
-    text = (
-        f"{what}: {len(faults)} of {len(faults) + len(opened)} images cannot be used:\n"
-        + "\n".join(lines)
-    )
+    text = (f"{what}: {len(faults)} of {len(faults) + len(opened)} images cannot be used:\n"
+            + "\n".join(lines))  # fmt: skip
     if broken == "refuse":
         raise FeatlearnError(f"{text}\nbroken: refuse; expected none, or broken: report")
     print(text, file=sys.stderr, flush=True)
@@ -378,9 +374,7 @@ def repeats(parts: Mapping[str, tuple[Tensor, Tensor]]) -> dict[str, tuple[Tenso
             places[one].add(name)
             labels[one].add(tuple(label))
     return {
-        name: (
-            torch.tensor([len(places[one]) > 1 for one in own], dtype=torch.bool),
-            torch.tensor([len(labels[one]) > 1 for one in own], dtype=torch.bool),
-        )
+        name: (torch.tensor([len(places[one]) > 1 for one in own], dtype=torch.bool),
+               torch.tensor([len(labels[one]) > 1 for one in own], dtype=torch.bool))
         for name, own in known.items()
-    }
+    }  # fmt: skip

@@ -38,10 +38,8 @@ class Published:
 
 def _idx(folder: str, parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     ends = ("images-idx3-ubyte", "labels-idx1-ubyte")
-    return {
-        split: tuple(f"{folder}/raw/{start}-{end}" for end in ends)
-        for split, start in parts.items()
-    }
+    return {split: tuple(f"{folder}/raw/{start}-{end}" for end in ends)
+            for split, start in parts.items()}  # fmt: skip
 
 
 def _mnist(
@@ -50,10 +48,8 @@ def _mnist(
 ) -> Published:  # fmt: skip
     splits = _idx(name, {"train": "train", "test": "t10k"})
     files = [file.rpartition("/")[2] for split in splits.values() for file in split]
-    archives = tuple(
-        Archive(f"{base}{file}.gz", one, f"{name}/raw")
-        for file, one in zip(files, md5, strict=True)
-    )
+    archives = tuple(Archive(f"{base}{file}.gz", one, f"{name}/raw")
+                     for file, one in zip(files, md5, strict=True))  # fmt: skip
     return Published(licence, megabytes, splits, archives, (name,), classes)
 
 

@@ -53,11 +53,9 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     for name, shape in SHAPES.items():
         kinds[name] = ("vit", partial(VisionTransformer, image_size, **shape))
     made = construct("encoder", settings, kinds)
-    defaults = {
-        name: option.default
-        for name, option in signature(kinds[settings["kind"]][1]).parameters.items()
-        if option.default is not option.empty
-    }
+    defaults = {name: option.default
+                for name, option in signature(kinds[settings["kind"]][1]).parameters.items()
+                if option.default is not option.empty}  # fmt: skip
     own = {"kind": settings["kind"], **defaults, **options_of(settings, kinds)}
     # as JSON gives it back
     made.built = json.loads(json.dumps({"encoder": own, "image_size": image_size}))

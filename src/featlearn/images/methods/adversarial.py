@@ -149,10 +149,8 @@ class AdversarialSiamese(Siamese):
         """Two views, and both of them moved."""
         first, second = super().views(images, draws)
         noise = [self.attack.noise(draws, f"attack-{number}", first) for number in (1, 2)]
-        return (
-            first, second, self.attacked(first, second, noise[0]),
-            self.attacked(second, first, noise[1]),
-        )  # fmt: skip
+        return (first, second, self.attacked(first, second, noise[0]),
+                self.attacked(second, first, noise[1]))  # fmt: skip
 
     def attacked(self, view: Tensor, other: Tensor, noise: Tensor | None = None) -> Tensor:
         """``view``, moved so that the online branch disagrees with the target on ``other``."""

@@ -156,10 +156,8 @@ class NNCLR(TwoViewObjective):
         z = [self.projection(h) for h in features]
         p = [self.head(own) for own in z]
         near = [self.support.nearest(own) for own in z]
-        losses = [
-            nt_xent([near[0], p[1]], self.temperature),
-            nt_xent([near[1], p[0]], self.temperature),
-        ]
+        losses = [nt_xent([near[0], p[1]], self.temperature),
+                  nt_xent([near[1], p[0]], self.temperature)]  # fmt: skip
         if self.training:
             self._fresh.append(z[1].detach())
         with torch.no_grad():

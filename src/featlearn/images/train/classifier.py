@@ -134,10 +134,8 @@ def mix(
     kept = torch.where(cuts.view(-1, 1, 1), outside.to(own.dtype), kept)
     share = kept.mean((1, 2)).to(targets)
     kept = kept.unsqueeze(1).to(images)
-    return (
-        torch.lerp(_neighbours(images), images, kept),
-        torch.lerp(_neighbours(targets), targets, share.unsqueeze(1)),
-    )
+    return (torch.lerp(_neighbours(images), images, kept),
+            torch.lerp(_neighbours(targets), targets, share.unsqueeze(1)))  # fmt: skip
 
 
 def _neighbours(values: Tensor) -> Tensor:

@@ -44,10 +44,8 @@ def command(
     ``environment``: variables of this process. Raises FeatlearnError if several nodes are wanted
     outside of a Slurm job.
     """
-    torchrun = [
-        *(sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d"),
-        *(f"--nnodes={layout.nodes}", f"--nproc-per-node={layout.on_each}"),
-    ]
+    torchrun = [*(sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d"),
+                *(f"--nnodes={layout.nodes}", f"--nproc-per-node={layout.on_each}")]  # fmt: skip
     program = ["-m", module, *arguments]
     if layout.nodes == 1:
         # a free port of this machine, so that trainings beside this one do not meet it
@@ -60,11 +58,9 @@ def command(
             "--profile profiles/slurm, or set nodes: 1"
         )
     threads = int(environment.get("OMP_NUM_THREADS", "1"))
-    srun = [
-        *("srun", f"--nodes={layout.nodes}", f"--ntasks={layout.nodes}", "--ntasks-per-node=1"),
-        *(f"--cpus-per-task={threads * layout.on_each}", "--cpu-bind=none"),
-        "--kill-on-bad-exit=1",
-    ]
+    srun = [*("srun", f"--nodes={layout.nodes}", f"--ntasks={layout.nodes}", "--ntasks-per-node=1"),
+            *(f"--cpus-per-task={threads * layout.on_each}", "--cpu-bind=none"),
+            "--kill-on-bad-exit=1"]  # fmt: skip
     place = [f"--rdzv-id={job}", f"--rdzv-endpoint={socket.gethostname()}:{_free_port()}"]
     return [*srun, *torchrun, *place, *program]
 

@@ -409,10 +409,8 @@ class History:
         rows = torch.tensor(self.rows, dtype=torch.float64).view(
             len(self.rows), 4 + len(self.names)
         )
-        return (
-            {"history/rows": rows, "history/sums": self.sums},
-            {"names": self.names, "images": self.images},
-        )
+        return ({"history/rows": rows, "history/sums": self.sums},
+                {"names": self.names, "images": self.images})  # fmt: skip
 
     def load(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Undo :meth:`state`."""

@@ -75,10 +75,9 @@ def parameter_groups(
         decay = weight_decay if is_decayed(name, parameter) else 0.0
         scale = 1.0 if layer_decay is None else layer_decay ** (head - depths.get(name, head))
         groups.setdefault((scale, decay), []).append(parameter)
-    return [
-        {"params": parameters, "weight_decay": decay, "lr_scale": scale}
-        for (scale, decay), parameters in sorted(groups.items(), key=lambda item: item[0])
-    ]
+    return [{"params": parameters, "weight_decay": decay, "lr_scale": scale}
+            for (scale, decay), parameters in sorted(
+                groups.items(), key=lambda item: item[0])]  # fmt: skip
 
 
 def is_decayed(name: str, parameter: Tensor) -> bool:

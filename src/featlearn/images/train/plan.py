@@ -81,20 +81,16 @@ class Training:
             checks[key] = (value is None or value > 0, "more than 0")
         for key, names in CHOICES.items():
             checks[key] = (getattr(self, key) in names, f"{', '.join(names[:-1])} or {names[-1]}")
-        checks["layer_decay"] = (
-            self.layer_decay is None or 0 < self.layer_decay <= 1,
-            "a number in (0, 1]",
-        )
+        checks["layer_decay"] = (self.layer_decay is None or 0 < self.layer_decay <= 1,
+                                 "a number in (0, 1]")  # fmt: skip
         checks["record_every"] = (
             self.record_every == "epoch"
             or (isinstance(self.record_every, int) and self.record_every >= 1),
             "a number of steps, or epoch",
         )
-        checks["checkpoint_every"] = (
-            list(self.checkpoint_every) in (["steps"], ["seconds"])
-            and min(self.checkpoint_every.values()) > 0,
-            "steps: n or seconds: n",
-        )
+        checks["checkpoint_every"] = (list(self.checkpoint_every) in (["steps"], ["seconds"])
+                                      and min(self.checkpoint_every.values()) > 0,
+                                      "steps: n or seconds: n")  # fmt: skip
         for key, (good, wanted) in checks.items():
             if not good:
                 raise ConfigError(f"training: {key}: {getattr(self, key)!r}; expected {wanted}")
@@ -225,12 +221,10 @@ class Batches:
         rows = self.processes.rows(len(order), part, parts)
         own = order[rows]
         whole = len(own) == len(order)
-        return Batch(
-            self._picked(self.images, own),
-            None if self.labels is None else self._picked(self.labels, own),
-            Draws(self.name, step, len(order), None if whole else rows),
-            len(own) / len(order),
-        )
+        return Batch(self._picked(self.images, own),
+                     None if self.labels is None else self._picked(self.labels, own),
+                     Draws(self.name, step, len(order), None if whole else rows),
+                     len(own) / len(order))  # fmt: skip
 
     def _picked(self, source: Tensor, rows: Tensor) -> Tensor:
         if source.device.type != "cpu":

@@ -125,10 +125,8 @@ def _made(
 ) -> Domains:
     kind = settings["made"]
     opened = open_classified(settings["data"], cache, *name, key=f"{key}.data")
-    every = Labelled(
-        torch.cat([opened.train.images, opened.test.images]),
-        torch.cat([opened.train.labels, opened.test.labels]),
-    )
+    every = Labelled(torch.cat([opened.train.images, opened.test.images]),
+                     torch.cat([opened.train.labels, opened.test.labels]))  # fmt: skip
     # every image is in one domain only
     order = torch.randperm(len(every.labels), generator=generator(*name, "domains"))
     images = {}

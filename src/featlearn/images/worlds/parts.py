@@ -315,10 +315,8 @@ def draw_stamps(
         radius = (scales * diameter / 2).view(-1, 1, 1)
         x, y = turned_x / radius, turned_y / radius
         inside = part.inside(x, y).float()
-        whole, second = (
-            points.view(len(angles), side, fine, side, fine).mean((2, 4)).unsqueeze(-1)
-            for points in (inside, inside * part.share(x, y))
-        )
+        whole, second = (points.view(len(angles), side, fine, side, fine).mean((2, 4)).unsqueeze(-1)
+                         for points in (inside, inside * part.share(x, y)))  # fmt: skip
         colours = [torch.tensor(_rgb(colour)) for colour in part.colours]
         paint = (whole - second) * colours[0] + second * colours[1]
         drawn.append(torch.cat([paint, whole], -1))

@@ -86,10 +86,8 @@ def glyphs() -> Tensor:
     radius = ((row - middle) ** 2 + (column - middle) ** 2).sqrt()
     upright, level = (column - middle).abs() < 2, (row - middle).abs() < 2
     edge = torch.minimum(torch.minimum(row, column), torch.minimum(row, column).flip(0, 1)) < 2
-    drawn = [
-        upright, level, (row - column).abs() < 2, (row + column - 2 * middle).abs() < 2,
-        (radius > 3.6) & (radius < 6), edge, upright | level, radius < 5,
-    ]  # fmt: skip
+    drawn = [upright, level, (row - column).abs() < 2, (row + column - 2 * middle).abs() < 2,
+             (radius > 3.6) & (radius < 6), edge, upright | level, radius < 5]  # fmt: skip
     return torch.stack(drawn).float()
 
 

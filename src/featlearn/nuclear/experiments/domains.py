@@ -72,11 +72,9 @@ def measure(job: Job) -> Results:
     config, by = job.config, ["replicate", "domain"]
     trained = job.frame("trained")
     first = trained[trained["averaging"] == "best"]
-    found = [
-        _chosen(trained[trained["setting"].isin([setting_key(one) for one in tried(arm)])])
-        .assign(arm=name)
-        for name, arm in config["arms"].items() if arm is not None
-    ]  # fmt: skip
+    found = [_chosen(trained[trained["setting"].isin([setting_key(one) for one in tried(arm)])])
+             .assign(arm=name)
+             for name, arm in config["arms"].items() if arm is not None]  # fmt: skip
     solved: Rows = []
     for trial in range(config["trials"]):
         opened = _open(job, trial)

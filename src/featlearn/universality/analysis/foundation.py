@@ -127,10 +127,8 @@ def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str)
 class Foundation(Claims):
     paper, kind, possible, changed = "universality", THEOREM, DIFFERENCE_OF_SHARES, NOTHING
     low, high = 0, 1
-    out_of_reach = first_of(
-        needs(foundation__steps=300, ladders__replicates=5, ladders__steps=400),
-        original("foundation__models"),
-    )
+    out_of_reach = first_of(needs(foundation__steps=300, ladders__replicates=5, ladders__steps=400),
+                            original("foundation__models"))  # fmt: skip
 
     def gain(self, first, second, percent=None):
         """Mean over encoders and targets, and over shares of the labels unless one is given."""

@@ -279,10 +279,8 @@ BED = (
     "representation with all labels; merged with the claim on 5 % of the labels, and judged in steps that grow, too; "
     f"bands kept. {REFUTES_NOTHING}"
 )
-STARTS = (
-    "Added after a claim that had no control was withdrawn; its numbers are of easier data. "
-    + REFUTES_NOTHING
-)
+STARTS = ("Added after a claim that had no control was withdrawn; its numbers are of easier data. "
+          + REFUTES_NOTHING)  # fmt: skip
 
 
 class Ladders(Claims):

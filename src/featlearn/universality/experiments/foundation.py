@@ -63,10 +63,8 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
     if config["models"]:
         for name, model in config["models"].items():
             for target in model["targets"]:
-                cached = of_files(
-                    model, target, most, config["deals"], job.seed,
-                    job.results / job.params["cache"], job.device,
-                )  # fmt: skip
+                cached = of_files(model, target, most, config["deals"], job.seed,
+                                  job.results / job.params["cache"], job.device)  # fmt: skip
                 yield name, target, cached
         return
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)

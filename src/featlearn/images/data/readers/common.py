@@ -65,10 +65,8 @@ Reader = Callable[[Mapping[str, Any], str], Source]
 def shown(name: str | os.PathLike[str]) -> str:
     """A file name that is safe to print and to store: whatever cannot be printed is escaped."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+                   for letter in text)  # fmt: skip
 
 
 def listed(path: Path, root: PathLike) -> list[Any]:

@@ -92,10 +92,8 @@ def _columns(schema: pa.Schema) -> str:
 
 def _holds_images(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return any(
-            kind.field(i).name == "bytes" and _is_binary(kind.field(i).type)
-            for i in range(kind.num_fields)
-        )
+        return any(kind.field(i).name == "bytes" and _is_binary(kind.field(i).type)
+                   for i in range(kind.num_fields))  # fmt: skip
     return _is_binary(kind)
 
 
