@@ -82,7 +82,7 @@ def proposition_f_9(updates: pd.DataFrame, config: Config) -> Figure:
     q, tasks = config["update"]["features"], config["update"]["tasks"]
     line = np.linspace(0, updates["radius"].max(), 301)
     parts = {"shared": ("shared", "ink", np.ones_like(line)),
-             "target": ("private, target", "blue", [predicted(q, tasks, one) for one in line]),
+             "target": ("private, target", "blue", np.array([predicted(q, tasks, g) for g in line])),
              "others": ("private, other tasks", "grey", np.full_like(line, 1 / tasks))}  # fmt: skip
     for part, (words, colour, weights) in parts.items():
         own = pick(updates, features=part)
