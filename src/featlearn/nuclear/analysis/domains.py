@@ -183,10 +183,8 @@ def printed_and_measured(
     small digits made to differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
     """
     printed, _ = paper_table(paper_values, which)
-    place = printed["column"]
-    if "set" in printed:
-        place = (printed["set"].fillna("") + " " + place).str.strip()
-    printed = printed.assign(place=place)
+    of = printed.get("set", pd.Series("", printed.index)).fillna("")
+    printed = printed.assign(set=of, place=(of + " " + printed["column"]).str.strip())
     cells = [f"{v:.1f}" + ("" if pd.isna(e) else f" ± {e:.1f}") for v, e in
              zip(printed["paper_value"], printed["paper_error"], strict=True)]  # fmt: skip
     wide = printed.assign(cell=cells).pivot_table(
