@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from torch import nn
 
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_tensors
-from featlearn.images.cam.cam_folder import heat_maps, photographs, weighted_maps
+from featlearn.images.api import heat_maps
+from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
 from featlearn.images.encoders import build_encoder
 from featlearn.images.figures import photograph_maps
@@ -65,17 +65,6 @@ def test_tokens_of_an_own_transformer_are_maps(folder):
     torch.manual_seed(0)
     encoder = build_encoder({"kind": "vit", "patch": 8, "width": 8, "depth": 2, "heads": 2}, 32)
     assert heat_maps(encoder, photographs(folder, 32)).shape == (3, 32, 32)
-
-
-def test_what_is_no_layer_is_told(folder):
-    images = photographs(folder, 32)
-    model = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 2))
-    with pytest.raises(ConfigError, match="expected a module of Sequential, got none"):
-        heat_maps(model, images)
-    with pytest.raises(ConfigError, match="Linear gives no maps"):
-        heat_maps(model, images, model[1])
-    with pytest.raises(ConfigError, match="Linear takes no part"):
-        heat_maps(model, images, nn.Linear(1, 1))
 
 
 def test_models_with_weights_from_a_folder(folder, tmp_path):

@@ -74,7 +74,6 @@ experiment(
     section=GEMS,
     over={"network": READERS},
     met=gemfilter_config.met(GEMS, READERS),
-    paper_values="gemfilter",
 )
 experiment(
     "gemfilter",

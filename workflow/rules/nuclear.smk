@@ -52,7 +52,7 @@ use rule compute as nuclear_domains with:
 
 
 experiment("nuclear", "theory")
-experiment("nuclear", "toy", paper_values="nuclear")
+experiment("nuclear", "toy")
 experiment(
     "nuclear",
     "domains",

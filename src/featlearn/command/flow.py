@@ -53,11 +53,9 @@ def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def snakemake(
-    targets: Sequence[str],
-    options: argparse.Namespace,
-    files: Sequence[str],
+    targets: Sequence[str], options: argparse.Namespace, files: Sequence[str],
     settings: Mapping[str, Any],
-) -> int:
+) -> int:  # fmt: skip
     """Run Snakemake in this folder. ``settings`` win over the config files ``files``."""
     root = workflow()
     given = list(files)
@@ -69,15 +67,10 @@ def snakemake(
         file.write_text(text, encoding="utf-8")
         given.append(str(file))
     refuse_config(given, root)
-    command = [
-        *(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
-        *("--workflow-profile", str(root / "profiles" / "default")),
-        *("--cores", options.cores),
-        *(["--dry-run"] if options.dry_run else []),
-        *targets,
-        *options.rest,
-        *(["--configfile", *given] if given else []),
-    ]
+    command = [*(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
+               *("--workflow-profile", str(root / "profiles" / "default")),
+               *("--cores", options.cores), *(["--dry-run"] if options.dry_run else []), *targets,
+               *options.rest, *(["--configfile", *given] if given else [])]  # fmt: skip
     code = followed(command)
     return code if code in (0, STOPPED) else 1
 
@@ -185,10 +178,8 @@ def completion(options: argparse.Namespace) -> int:
     from featlearn.command import parser
 
     (below,) = (one for one in parser()._actions if isinstance(one, argparse._SubParsersAction))
-    cases = [
-        f'      {name}) words="{" ".join(sorted(one._option_string_actions))}" ;;'
-        for name, one in below.choices.items()
-    ]
+    cases = [f'      {name}) words="{" ".join(sorted(one._option_string_actions))}" ;;'
+             for name, one in below.choices.items()]  # fmt: skip
     if options.shell == "zsh":
         print("autoload -U +X bashcompinit && bashcompinit")
     print(COMPLETION.format(commands=" ".join(below.choices), cases="\n".join(cases)), end="")

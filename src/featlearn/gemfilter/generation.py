@@ -1,9 +1,8 @@
 """Greedy generation after a prompt that a method made shorter.
 
 A prompt is read layer by layer; SnapKV and H2O drop keys and values of a layer as soon as it is
-read, so that no two layers hold all. The first token of these, of a window and of the single run
-comes from the whole prompt. GemFilter's first run stores only the selected tokens; its second is an
-ordinary generation.
+read. The first token of these, of a window and of the single run comes from the whole prompt.
+GemFilter's first run stores only the selected tokens; its second is an ordinary generation.
 """
 
 from __future__ import annotations
@@ -86,11 +85,9 @@ class Seen:
         """Of all queries q (S, h, n, d), or of the last ``window`` where no more is asked for."""
         # what is kept is a copy: a view would keep all of q in memory
         found = {row: row_of(q, k, row) for row in rows}
-        return cls(
-            q[:, :, -window:].clone(),
-            {row: (query.clone(), place) for row, (query, place) in found.items()},
-            accumulated(q, k, scale) if mass else None,
-        )
+        return cls(q[:, :, -window:].clone(),
+                   {row: (query.clone(), place) for row, (query, place) in found.items()},
+                   accumulated(q, k, scale) if mass else None)  # fmt: skip
 
     def choose(self, k: Tensor, method: Method, scale: float) -> Tensor:
         """Places among keys k (S, g, n, d): (S, k) of GemFilter; of SnapKV and H2O each head's."""
@@ -134,8 +131,8 @@ def read(
 ) -> Reading:  # fmt: skip
     """Read prompts (S, n) through all layers and keep what any method asks for.
 
-    ``window``: of the queries at the end. ``rows``, ``layer``: which others are looked up, and in
-    which layer. ``mass``: whether H2O needs the attention of all rows.
+    ``window``: of the queries at the end. ``rows``, ``layer``: which others are looked up, and
+    where. ``mass``: whether H2O needs the attention of all rows.
     """
     cache = Cache(network.layers)
     seen: list[Seen] = []
@@ -182,16 +179,9 @@ def filtered(network: Network, tokens: Tensor, method: Method) -> Tensor:
 
 @torch.no_grad()
 def answer(
-    network: Network,
-    tokens: Tensor,
-    method: Method,
-    steps: int,
-    *,
-    stop: Collection[int] = (),
-    meter: Meter | None = None,
-    reading: Reading | None = None,
-    evict: bool = False,
-) -> Answer:
+    network: Network, tokens: Tensor, method: Method, steps: int, *, stop: Collection[int] = (),
+    meter: Meter | None = None, reading: Reading | None = None, evict: bool = False,
+) -> Answer:  # fmt: skip
     """Generate ``steps`` tokens after prompts (S, n), greedily.
 
     Raises ValueError if the layer is none of the network's. ``stop``: tokens after which a sequence

@@ -1,7 +1,6 @@
 """A needle in a haystack of text: one sentence in essays, a question behind them (Kamradt 2024).
 
-The thesis gives no strings; template, needle, question, lengths and score are those of the released
-code. No torch.
+Template, needle, question, lengths and score are those of the released code. No torch.
 """
 
 from __future__ import annotations
@@ -56,12 +55,11 @@ def write(
 ) -> TextPrompt:
     """The prompt for a length and a depth.
 
-    Raises FeatlearnError if the tokenizer does not give the needle back. ``essays``: at least
-    ``length`` tokens, of which the first are the haystack. ``length``: Tokens; essays and needle
-    take ``BUFFER`` less, so that a prompt has rather fewer. ``depth``: share of the essays before
-    the needle, which goes to the end of the sentence before. ``leak_bos``: cut essays and needle as
-    the released code does, with the tokens that the tokenizer puts before a text: a BOS then stands
-    right before the needle, where attention gathers.
+    ``essays``: at least ``length`` tokens, of which the first are the haystack. ``length``: tokens;
+    essays and needle take ``BUFFER`` less. ``depth``: share of the essays before the needle, which
+    goes to the end of the sentence before. ``leak_bos``: cut essays and needle with the tokens that
+    the tokenizer puts before a text, as the released code does: a BOS then stands right before the
+    needle. Raises FeatlearnError if the tokenizer does not give the needle back.
     """
     context, needle = list(essays[:length]), _cut(tokenizer, NEEDLE, leak_bos)
     context = context[: max(length - BUFFER - len(needle), 0)]
@@ -84,10 +82,8 @@ def write(
         return inside[0], inside[-1] + 1
 
     needle_at, asked_at = text.index(said), text.rindex(QUESTION)
-    return TextPrompt(
-        list(cut["input_ids"]), text, tokens(needle_at, needle_at + len(said)),
-        tokens(asked_at, asked_at + len(QUESTION)),
-    )  # fmt: skip
+    return TextPrompt(list(cut["input_ids"]), text, tokens(needle_at, needle_at + len(said)),
+                      tokens(asked_at, asked_at + len(QUESTION)))  # fmt: skip
 
 
 def _cut(tokenizer: Any, text: str, special: bool) -> list[int]:

@@ -1,8 +1,8 @@
 """LongBench's fourteen English tasks: their metrics, and generators of small texts like them.
 
-Metrics are the benchmark's own rules (Bai et al. 2023); Rouge-L is that of `rouge-score`. The texts
-are ours: words of a small vocabulary, in which what is asked for follows a cue that the prompt ends
-with. Their numbers say nothing of the quality of a language model.
+Metrics are the benchmark's rules (Bai et al. 2023); Rouge-L is that of `rouge-score`. The texts are
+ours: what is asked for follows a cue that the prompt ends with. Their numbers say nothing of the
+quality of a language model.
 """
 
 from __future__ import annotations
@@ -102,12 +102,9 @@ def score(task: str, prediction: str, answers: Sequence[str], classes: Sequence[
 # --------------------------------------------------------------------------- texts
 
 #: Words of the texts; a token is a place in this list.
-WORDS = (
-    "BOS", "?", "Paragraph", "Answer",
-    *CLASSES, *map(str, range(1, 31)),
-    *(f"name{i}" for i in range(64)), *(f"value{i}" for i in range(128)),
-    *(f"word{i}" for i in range(280)),
-)  # fmt: skip
+WORDS = ("BOS", "?", "Paragraph", "Answer", *CLASSES, *map(str, range(1, 31)),
+         *(f"name{i}" for i in range(64)), *(f"value{i}" for i in range(128)),
+         *(f"word{i}" for i in range(280)))  # fmt: skip
 PLACE = {word: place for place, word in enumerate(WORDS)}
 
 

@@ -72,19 +72,13 @@ def needle_place(length: int, depth: float, answer: int) -> int:
 
 
 def draw(
-    vocabulary: Vocabulary,
-    length: int,
-    depth: float,
-    streams: Sequence[Generator],
-    *,
-    answer: int = 3,
-    distractors: int = 3,
-) -> Prompts:
-    """A prompt from each stream.
+    vocabulary: Vocabulary, length: int, depth: float, streams: Sequence[Generator], *,
+    answer: int = 3, distractors: int = 3,
+) -> Prompts:  # fmt: skip
+    """A prompt from each stream. Raises ValueError if the needles do not fit.
 
-    Raises ValueError if the needles do not fit. ``length``: n, with BOS and the question.
-    ``depth``: share of the body before the needle, 0 to 1. ``answer``: values of a needle (L).
-    ``distractors``: further needles, of other keys, anywhere that is free.
+    ``length``: n, with BOS and the question. ``depth``: share of the body before the needle, 0 to
+    1. ``answer``: values of a needle (L). ``distractors``: further needles, of other keys.
     """
     size, needles = answer + 1, distractors + 1
     body = length - 1 - ASKED
@@ -126,9 +120,8 @@ def lesson(
 ) -> tuple[Tensor, Tensor]:
     """Sequences for a training: a body with four needles, then ``queries`` questions and answers.
 
-    The body is cut into slots of four tokens, four of them needles; each needle is asked for once,
-    then at random. Returns ``tokens``: (R, B, 1 + body + 5 queries). Returns ``targets``: (24,)
-    places whose next token is a value of an answer.
+    Each needle is asked for once, then at random. Returns ``tokens``: (R, B, 1 + body + 5 queries),
+    and ``targets``: (24,) places whose next token is a value of an answer.
     """
     size, needles = 4, 4
     slots = body // size

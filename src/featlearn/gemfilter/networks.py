@@ -1,8 +1,7 @@
 """What the methods need of a decoder, and two kinds that give it: ours and those of `transformers`.
 
 Shapes: S sequences, n tokens, h and g heads of queries and of keys, d numbers a head. Queries and
-keys come turned to their places. Logits are computed of the last token only: those of a prompt of
-128K tokens would not fit into memory.
+keys come turned to their places. Logits are of the last token only.
 """
 
 from __future__ import annotations
@@ -93,9 +92,8 @@ class Ours(Network):
 class OfTransformers(Network):
     """A causal model of `transformers` whose layers are laid out as those of Llama or Phi 3.
 
-    ``model``: such as :func:`featlearn.transformers.folder.load` gives it: Llama, Mistral, Phi 3
-    and what else names its parts as they do. ``name``: for words. Raises FeatlearnError if a part
-    is missing or unknown, by name.
+    ``model``: as :func:`featlearn.transformers.folder.load` gives it. ``name``: for words. Raises
+    FeatlearnError if a part is missing or unknown, by name.
     """
 
     def __init__(self, model: Any, name: str = "model"):

@@ -25,36 +25,21 @@ Row = Literal["last", "middle", "largest", "query"]
 class Method:
     """How a prompt is made shorter.
 
-    Parameters
-    ----------
-    kind
-        ``full``: it is not. ``gemfilter`` (Algorithm 2): the tokens that one layer points at are
-        read again, alone. ``snapkv`` (Li et al. 2024), ``h2o`` (Zhang et al. 2023) and ``sinks``
-        (Xiao et al. 2024) keep keys and values, which stay at their places.
-    kept
-        Tokens that are kept (k). Of SnapKV and H2O the last ``window`` are among them, as in the
-        code of their authors.
-    layer
-        Of GemFilter, from 0 as in the tables of the thesis (r): r + 1 layers are run.
-    kernel, pooling
-        Of the pooling of scores; 1 is Algorithm 2 as printed. The thesis writes of maximum pooling
-        and prints, as it runs, an average over zero-padded windows.
-    score
-        ``product``: sum over heads of query times key, as printed. ``soft``, ours: sum over heads
-        of the attention.
-    first, last
-        So many tokens at the start and the end are kept whatever their score; ours. 0 as printed.
-    row
-        Whose query is compared. ``largest``: of the row of largest norm in the summed products;
-        ``query``: of the largest query. ``middle``: place n // 2, which the thesis leaves open.
-    masked
-        Leave out what such a row does not see.
-    one_run
-        Keep keys and values of the selected tokens, in all layers, and run once.
-    window, sinks
-        Tokens at the end that SnapKV and H2O keep and SnapKV scores by; at the start, of a window.
-    by_group
-        SnapKV and H2O choose for each head of keys, and not, as their authors' code, of queries.
+    ``kind``: ``full``: not at all; ``gemfilter`` (Algorithm 2): the tokens that one layer points at
+    are read again, alone; ``snapkv`` (Li et al. 2024), ``h2o`` (Zhang et al. 2023) and ``sinks``
+    (Xiao et al. 2024) keep keys and values, which stay at their places. ``kept``: tokens (k); of
+    SnapKV and H2O the last ``window`` are among them, as in their authors' code. ``layer``: of
+    GemFilter, from 0 (r): r + 1 layers are run. ``kernel``, ``pooling``: of the scores; 1 is
+    Algorithm 2 as printed; the thesis writes of maximum pooling and prints an average over
+    zero-padded windows. ``score``: ``product``: sum over heads of query times key, as printed;
+    ``soft``, ours: of the attention. ``first``, ``last``: so many tokens at the ends are kept in
+    any case; ours, 0 as printed. ``row``: whose query is compared; ``largest``: that of the largest
+    norm in the summed products; ``query``: of the largest query; ``middle``: place n // 2, which
+    the thesis leaves open. ``masked``: leave out what such a row does not see. ``one_run``: keep
+    keys and values of the selected tokens, in all layers, and run once. ``window``: tokens at the
+    end that SnapKV and H2O keep and SnapKV scores by. ``sinks``: at the start, of a window.
+    ``by_group``: SnapKV and H2O choose for each head of keys, not of queries as in their authors'
+    code.
     """
 
     kind: Kind

@@ -34,9 +34,9 @@ class Stand:
     """A network, or several, and how it is asked.
 
     ``ask``: prompts for a length, a depth and a stream a prompt. ``say``: tokens in words.
-    ``replicates``: Networks, which read equal parts of the prompts; of one, prompts are the
+    ``replicates``: networks, which read equal parts of the prompts; of one, prompts are the
     replicates. ``steps``, ``stop``: tokens of an answer, and those that end it. ``thorough``:
-    layers are swept at each depth, and not in the middle only.
+    layers are swept at each depth.
     """
 
     network: Network

@@ -1,17 +1,11 @@
 """A network of hand-written weights that finds needles: eight layers, no training, no MLP.
 
 The residual stream holds a token's random unit vector, that of the token before, an answer, BOS and
-a constant 1. Four heads a layer:
-
-``find``     layer 0: reads the token before (rotary). Layers 3 to 5: without positions, looks for
-             what followed the present token, and adds it to the answer.
-``recent``   favours late tokens. Without it the question itself would not be selected.
-``sink``     favours BOS.
-``noise``    random products.
-
-The last three read nothing: they count for the selection and not for the answer. By construction an
-early layer points at the needle; it shows how a method works and is no evidence on trained
-networks.
+a constant 1. Four heads a layer: ``find``: layer 0 reads the token before (rotary), layers 3 to 5
+look, without positions, for what followed the present token, and add it to the answer; ``recent``
+favours late tokens, so that the question is selected; ``sink`` favours BOS; ``noise`` has random
+products. The last three read nothing: they count for the selection alone. By construction an early
+layer points at the needle: no evidence on trained networks.
 """
 
 from __future__ import annotations
@@ -47,12 +41,9 @@ class Wired(Network):
     """
 
     def __init__(
-        self,
-        words: int,
-        seed: tuple[object, ...],
-        width: int = 128,
+        self, words: int, seed: tuple[object, ...], width: int = 128,
         strengths: Strengths | None = None,
-    ):
+    ):  # fmt: skip
         self.layers, self.heads, self.shared, self.head_width = LAYERS, 4, 4, width
         self.scale, self.strengths = width**-0.5, strengths or Strengths()
         stream = generator(*seed)
@@ -95,12 +86,9 @@ class Wired(Network):
             q, k = own.find * root * token[:, -rows:], before
         else:
             q, k = x.new_zeros(sequences, rows, width), x.new_zeros(sequences, n, width)
-        queries = [
-            q,
-            everywhere(own.recent * root * self.fast, at_rows),
-            (own.sink * root * self.even).expand(sequences, rows, width),
-            own.noise * width * (token[:, -rows:] @ self.noise[layer, 0]),
-        ]
+        queries = [q, everywhere(own.recent * root * self.fast, at_rows),
+                   (own.sink * root * self.even).expand(sequences, rows, width),
+                   own.noise * width * (token[:, -rows:] @ self.noise[layer, 0])]  # fmt: skip
         keys = [k, everywhere(self.fast, here), bos * self.even, token @ self.noise[layer, 1]]
         values = x.new_zeros(sequences, 4, n, width)
         values[:, 0] = token

@@ -1,7 +1,7 @@
-"""What a channel responds to: images that maximise its activation, all channels in one batch.
+"""Images that maximise the activation of a channel, all channels in one batch.
 
-Wen and Li 2021 name the technique of Allen-Zhu and Li 2020 ("Feature Purification") and give no
-detail; the details here are ours.
+Wen and Li 2021 name the technique of Allen-Zhu and Li 2020 ("Feature Purification"); details are
+ours.
 """
 
 from __future__ import annotations
@@ -22,30 +22,20 @@ GREY = 0.5
 
 
 def maximise_channels(
-    encoder: Encoder,
-    layer: str,
-    channels: Sequence[int],
-    size: int,
-    mean: Tensor,
-    std: Tensor,
-    name: tuple[object, ...],
-    *,
-    steps: int = 200,
-    rate: float = 1.0,
-    pull: float = 1e-3,
+    encoder: Encoder, layer: str, channels: Sequence[int], size: int, mean: Tensor, std: Tensor,
+    name: tuple[object, ...], *, steps: int = 200, rate: float = 1.0, pull: float = 1e-3,
     start_std: float = 0.01,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """One image a channel that makes the channel's mean activation large.
 
     Starts at grey with a little noise and takes ``steps`` steps of length ``rate`` (Euclidean, in
-    units of pixel values) along the gradient of the mean over the map of the channel less
-    ``pull * |x - grey|^2``; values stay in [0, 1].
+    pixel values) along the gradient of the mean over the map less ``pull * |x - grey|^2``, in [0,
+    1].
 
-    ``layer``: name of a module whose output is (B, channels, h, w): a convolution, before its
-    rectifier. ``channels``: which of its channels. ``size``: side of the images. ``mean``, ``std``
-    (3,): with which the encoder's inputs are normalised. ``name``: of the random stream of the
-    start; all channels start alike. Returns float32 ``(len(channels), 3, size, size)`` in [0, 1],
-    on the encoder's device.
+    ``layer``: name of a module whose output is (B, channels, h, w), before its rectifier.
+    ``channels``: which of its channels. ``size``: side of the images. ``mean``, ``std`` (3,): of
+    the encoder's inputs. ``name``: of the random stream; all channels start alike. Returns float32
+    ``(len(channels), 3, size, size)`` in [0, 1], on the encoder's device.
     """
     device = next(encoder.parameters()).device
     noise = torch.randn(1, 3, size, size, generator=generator(*name, "start"))
@@ -69,12 +59,9 @@ def maximise_channels(
 def chroma_share(signal: Tensor) -> Tensor:
     """Share of the energy that lies in colour: ``(N,)`` from ``(N, 3, h, w)``.
 
-    Each pixel's three values have a component along grey, ``(1, 1, 1) / sqrt(3)``, and one in the
-    two opponent directions across it. The share of the latter in the sum of squares is 0 for a
-    grey signal and 2/3 for independent channels of equal variance.
-
-    ``signal``: deviations from grey: ``images - 0.5``, or the kernels of a first layer. Raises
-    ValueError if a signal is zero.
+    That of the two directions across grey, ``(1, 1, 1) / sqrt(3)``: 0 for a grey signal, 2/3 for
+    independent channels of equal variance. ``signal``: ``images - 0.5``, or kernels of a first
+    layer. Raises ValueError if one is zero.
     """
     signal = signal.double()
     total = signal.square().sum((1, 2, 3))
@@ -98,11 +85,11 @@ def likeness(signal: Tensor) -> tuple[float, float]:
     """How alike pictures are: the mean absolute cosine of two of them, and how many they make.
 
     The second number is the exponential of the entropy of the spectrum of their cosines (Roy and
-    Vetterli 2007): 1 if all are the same up to sign and size, N if they are orthogonal. Both see a
-    picture and the same one moved by some pixels as different.
+    Vetterli 2007): 1 if all are the same up to sign and size, N if they are orthogonal. A picture
+    moved by some pixels is a different one.
 
-    ``signal``: deviations from grey, (N, 3, h, w). One that is zero is left out. Raises ValueError
-    if fewer than two are left.
+    ``signal``: deviations from grey, (N, 3, h, w). Raises ValueError if fewer than two are not
+    zero.
     """
     flat = signal.double().flatten(1)
     flat = flat[flat.norm(dim=1) > 0]

@@ -1,7 +1,6 @@
 """From Python, without a workflow: ``from featlearn import images`` to pre-train, probe and map.
 
-Everything lies in memory and the same arguments give the same numbers; for sets that do not fit,
-for replicates and for a report there is ``featlearn images``.
+Everything lies in memory; for larger sets, replicates and a report there is ``featlearn images``.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Probed:
     """A linear probe on frozen features, and how good it is on the test pictures.
 
     ``accuracy``, ``low``, ``high``: share of right answers, and Wilson's 95 % interval for other
-    pictures of the same kind. ``said`` (N,) int64: the class that each test picture is given.
+    pictures of the same kind. ``said`` (N,) int64: the class of each test picture.
     """
 
     accuracy: float
@@ -121,17 +120,10 @@ def read(data: Data, *, size: int = 64, test: float = 0.2, seed: int = 0) -> Pic
 
 
 def fit(
-    data: Data,
-    *,
-    method: str = "simmim",
-    encoder: str | Mapping[str, Any] = "small_resnet",
-    epochs: int = 30,
-    batch_size: int | None = None,
-    learning_rate: float = 2e-3,
-    size: int = 64,
-    seed: int = 0,
-    device: str = "cpu",
-) -> Trained:
+    data: Data, *, method: str = "simmim", encoder: str | Mapping[str, Any] = "small_resnet",
+    epochs: int = 30, batch_size: int | None = None, learning_rate: float = 2e-3, size: int = 64,
+    seed: int = 0, device: str = "cpu",
+) -> Trained:  # fmt: skip
     """Pre-train an encoder on the training pictures, without their labels.
 
     ``data``, ``size``: see :func:`read`. ``method``: ``simmim``, or ``mae`` and ``data2vec`` for a
@@ -163,11 +155,9 @@ def fit(
         objective = build_method({"kind": method, **_fitting(method, own.size, made.depth)}, made)
     batch = batch_size or max(4, min(64, len(own.train) // 4))
     settings = {
-        "epochs": epochs,
-        "batch_size": batch,
-        "learning_rate": learning_rate,
+        "epochs": epochs, "batch_size": batch, "learning_rate": learning_rate,
         "warmup": min(2, epochs / 4),
-    }
+    }  # fmt: skip
     train(objective, own.train, None, augment, settings, (seed, "images", "door"), device)
     weights = described(made.cpu(), augment, method, {"training": settings, "encoder": kind})
     return Trained(made, weights.about).eval()
@@ -209,10 +199,8 @@ def probe(
     inner, plain = _sight(network)
     if isinstance(network, Network):
         inner = network.encoder
-    before, after = (
-        extract(inner, _sized(part, network), plain, device=device).flatten(1)
-        for part in (own.train, own.test)
-    )
+    before, after = (extract(inner, _sized(part, network), plain, device=device).flatten(1)
+                     for part in (own.train, own.test))  # fmt: skip
     share = max(0.2, 1 / len(before))
     rows = split_rows(own.train_labels, {"chosen": share}, seed, "images", "door", "probe")
     parts = [(before[rows[part]], own.train_labels[rows[part]]) for part in ("train", "chosen")]
@@ -223,12 +211,9 @@ def probe(
 
 
 def heat_maps(
-    network: nn.Module,
-    pictures: Tensor | Iterable[str | Path_[str]],
-    *,
-    layer: str | None = None,
+    network: nn.Module, pictures: Tensor | Iterable[str | Path_[str]], *, layer: str | None = None,
     device: str = "cpu",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Eigen-CAM of any network.
 
     ``network``: from :func:`fit` or :func:`network`, or any module from images (B, 3, S, S).
@@ -281,10 +266,8 @@ def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
         opened = open_splits(as_opened(data), cache, seed, "images", "door")
         first, second = opened["train"], opened["test"]
         return _two_classes(
-            Pictures(
-                first.images.clone(), first.labels, second.images.clone(), second.labels,
-                tuple(first.classes),
-            ),
+            Pictures(first.images.clone(), first.labels, second.images.clone(), second.labels,
+                     tuple(first.classes)),
             str(path),
         )  # fmt: skip
 
@@ -309,10 +292,8 @@ def _dataset(data: Any, size: int, test: float, seed: int) -> Pictures:
         )
     rows = split_rows(known, {"test": test}, seed, "images", "door")
     return _two_classes(
-        Pictures(
-            images[rows["train"]], known[rows["train"]], images[rows["test"]],
-            known[rows["test"]], tuple(map(str, names)),
-        ),
+        Pictures(images[rows["train"]], known[rows["train"]], images[rows["test"]],
+                 known[rows["test"]], tuple(map(str, names))),
         "data",
     )  # fmt: skip
 

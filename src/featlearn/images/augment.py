@@ -1,13 +1,7 @@
 """Augmentation of a batch on its device, each image by random numbers of its own.
 
-All randomness comes from :class:`featlearn.images.rng.Draws`: the same step gives the same
-images, in one process or in several, on any device. Random numbers are drawn on the CPU, so what
-happens to which image is known without asking the device.
-
->>> augment = Augment({"preset": "simmim"})
->>> images = torch.zeros(8, 3, 32, 32, dtype=torch.uint8)
->>> augment(images, Draws((0, "example"), step=0, size=8)).shape
-torch.Size([8, 3, 32, 32])
+Random numbers come from :class:`featlearn.images.rng.Draws`, on the CPU: the same step gives the
+same images on any device, in one process or in several.
 """
 
 from __future__ import annotations
@@ -44,11 +38,10 @@ class Augment:
     """A list of steps, then normalisation.
 
     ``settings``: ``preset``, a key of ``PRESETS``, or ``steps``, a list of groups, each with ``op``
-    (a key of ``STEPS``) and its parameters; they run in order, random erasing on normalised images,
-    as is usual. ``size``: side of the result in pixels, the input's if absent; a step that crops
-    brings it about, otherwise the middle is cut out. ``mean``, ``std``: of the red, green and blue
-    channel, for values in [0, 1]; ImageNet's if absent. Raises ConfigError for an unknown preset,
-    step or parameter.
+    (a key of ``STEPS``) and its parameters, run in order; random erasing comes last, on normalised
+    images. ``size``: side of the result in pixels, the input's if absent. ``mean``, ``std``: of
+    each channel, for values in [0, 1]; ImageNet's if absent. Raises ConfigError for an unknown
+    preset, step or parameter.
     """
 
     def __init__(self, settings: Mapping[str, Any]):
@@ -72,10 +65,9 @@ class Augment:
     def __call__(self, images: Tensor, draws: Draws, view: int = 0) -> Tensor:
         """Augment and normalise.
 
-        ``images`` (B, 3, S, S) uint8: left as they are. ``draws``: random numbers of this step, for
-        the same B images. ``view``: number of the view; each has random numbers of its own. Returns
-        ``(B, 3, size, size)`` float32, channels last. Raises ValueError if the images are not
-        uint8, not square, or not as many as ``draws`` is for.
+        ``images`` (B, 3, S, S) uint8. ``draws``: random numbers of this step, for these B images.
+        ``view``: number of the view. Returns ``(B, 3, size, size)`` float32, channels last. Raises
+        ValueError if images are not uint8, not square, or not as many as ``draws`` is for.
         """
         if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[2] != images.shape[3]:
             raise ValueError(
@@ -102,20 +94,13 @@ class Augment:
         return Augment({"preset": "none", **self._normalisation})
 
     def normalise(self, images: Tensor) -> Tensor:
-        """Subtract the mean, divide by the standard deviation: float32, channels last.
-
-        Takes uint8 values or floats in [0, 1].
-        """
+        """Images (uint8, or floats in [0, 1]) less the mean, over the standard deviation."""
         unit = 255 if images.dtype == torch.uint8 else 1
         n, channels, height, width = images.shape
         out = torch.empty(n, height, width, channels, device=images.device)
         for channel in range(channels):
-            torch.add(
-                self.offset[channel],
-                images[:, channel],
-                alpha=self.scale[channel] / unit,
-                out=out[..., channel],
-            )
+            torch.add(self.offset[channel], images[:, channel], alpha=self.scale[channel] / unit,
+                      out=out[..., channel])  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
     def denormalise(self, images: Tensor) -> Tensor:
@@ -128,10 +113,8 @@ class Augment:
 def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[float]]:
     """``mean`` and ``std`` of each channel as :class:`Augment` takes them, for values in [0, 1].
 
-    A channel that does not vary has the std of one level.
-
-    ``images`` (N, 3, S, S) uint8. ``at_most``: so many images, evenly spaced, are looked at. Sums
-    are of whole numbers, so exact.
+    ``images`` (N, 3, S, S) uint8. ``at_most``: so many images, evenly spaced, are looked at. A
+    channel that does not vary has the std of one level.
     """
     total, squares, pixels = torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), 0
     for part in images[:: max(1, -(-len(images) // at_most))].split(256):  # type: ignore[no-untyped-call]
@@ -162,8 +145,7 @@ class Flip:
 class PadCrop:
     """Pad every side, then cut out a window of the wanted size at a random place.
 
-    ``padding``: pixels a side; None for an eighth of the image, 4 at 32 px as is usual for CIFAR.
-    ``mode``: padded with ``zeros`` (black) or by reflection (``reflect``).
+    ``padding``: pixels a side; None for an eighth of the image. ``mode``: ``zeros`` or ``reflect``.
     """
 
     padding: int | None = None
@@ -183,10 +165,10 @@ class PadCrop:
 
 @dataclass(frozen=True)
 class RandomResizedCrop:
-    """A window of random area and aspect ratio, resized.
+    """A window of random area and aspect ratio, resized, as torchvision's with antialiasing.
 
-    As torchvision's ``RandomResizedCrop`` with antialiasing: ten attempts to place a window of area
-    ``scale`` (share of the image) and of aspect ratio ``ratio`` (log-uniform), else the middle.
+    ``scale``: area as a share of the image. ``ratio``: aspect ratio (log-uniform). Ten attempts,
+    else the middle.
     """
 
     scale: Sequence[float] = (0.08, 1.0)
@@ -198,10 +180,7 @@ class RandomResizedCrop:
         return resized_crop(_unit(images), boxes.to(images.device), size, self.interpolation)
 
     def boxes(self, uniform: Tensor, height: int, width: int) -> Tensor:
-        """Windows ``top, left, height, width``, int64 ``(n, 4)``.
-
-        ``uniform (n, attempts, 4)`` are random numbers in [0, 1) for area, ratio, top and left.
-        """
+        """Windows ``top, left, height, width``, int64 (n, 4), by numbers (n, attempts, 4)."""
         boxes, fits = _random_boxes(uniform, self.scale, self.ratio, height, width, 0)
         return torch.where(fits, boxes, self._middle(height, width))
 
@@ -231,12 +210,10 @@ class ColourJitter:
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         uniform = draws.uniform(purpose, 9)
         chosen, order = uniform[:, 0] < self.p, uniform[:, 1:5].argsort(dim=1, stable=True)
-        changes = [
-            (ops.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
-            (ops.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
-            (ops.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
-            (ops.hue, _between(uniform[:, 8], -self.hue, self.hue)),
-        ]
+        changes = [(ops.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
+                   (ops.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
+                   (ops.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
+                   (ops.hue, _between(uniform[:, 8], -self.hue, self.hue))]  # fmt: skip
         strengths = (self.brightness, self.contrast, self.saturation, self.hue)
         images = _unit(images)
         for place in range(4):
@@ -263,7 +240,7 @@ class Blur:
     """Gaussian blur with probability ``p``.
 
     ``sigma``: standard deviation in pixels, uniform between the two. ``kernel_share``: side of the
-    kernel as a share of the image; made odd, at least 3 pixels.
+    kernel as a share of the image.
     """
 
     p: float = 0.5
@@ -273,10 +250,8 @@ class Blur:
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         uniform = draws.uniform(purpose, 2)
         taps = max(3, int(self.kernel_share * images.shape[-1]) // 2 * 2 + 1)
-        change = _with(
-            lambda part, sigma: gaussian_blur(part, sigma, taps),
-            _between(uniform[:, 1], *self.sigma),
-        )
+        change = _with(lambda part, sigma: gaussian_blur(part, sigma, taps),
+                       _between(uniform[:, 1], *self.sigma))  # fmt: skip
         return _change_some(_unit(images), uniform[:, 0] < self.p, change)
 
 
@@ -297,11 +272,10 @@ class Solarise:
 class RandAugment:
     """``layers`` operations an image, each picked at random and done with probability ``p``.
 
-    The fifteen operations and their ranges of the "increasing" set of the timm library, with which
-    MAE and SimMIM are fine-tuned: ``rand-m9-mstd0.5-inc1`` is the default here.
-
-    ``magnitude``, ``magnitude_std``: strength from 0 to 10: mean and standard deviation, per image
-    and layer. ``fill``: value, in [0, 1], of what moves in from outside.
+    The fifteen operations of timm's "increasing" set; the default is ``rand-m9-mstd0.5-inc1``, as
+    for MAE and SimMIM. ``magnitude``, ``magnitude_std``: mean and standard deviation of the
+    strength, 0 to 10, per image and layer. ``fill``: value, in [0, 1], of what moves in from
+    outside.
     """
 
     layers: int = 2
@@ -330,9 +304,8 @@ class RandAugment:
 class RandomErasing:
     """A rectangle is replaced, with probability ``p``; in normalised images.
 
-    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform). Ten
-    attempts, else nothing. ``fill``: ``pixel``: normal noise; ``colour``: one normal colour;
-    ``mean``: the mean colour, 0.
+    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform). ``fill``:
+    ``pixel``: normal noise; ``colour``: one normal colour; ``mean``: 0.
     """
 
     p: float = 0.25
@@ -373,17 +346,10 @@ class CentreCrop:
 
 
 STEPS: dict[str, Any] = {
-    "flip": Flip,
-    "pad_crop": PadCrop,
-    "random_resized_crop": RandomResizedCrop,
-    "centre_crop": CentreCrop,
-    "colour_jitter": ColourJitter,
-    "grey": Grey,
-    "blur": Blur,
-    "solarise": Solarise,
-    "randaugment": RandAugment,
-    "random_erasing": RandomErasing,
-}
+    "flip": Flip, "pad_crop": PadCrop, "random_resized_crop": RandomResizedCrop,
+    "centre_crop": CentreCrop, "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
+    "solarise": Solarise, "randaugment": RandAugment, "random_erasing": RandomErasing,
+}  # fmt: skip
 
 
 def _listed(settings: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -413,12 +379,8 @@ def _step(settings: Mapping[str, Any], key: str) -> Step:
 def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:
     """Standard normal numbers made on the device from one whole number an image.
 
-    Drawing them on the CPU for every pixel of a batch would cost more than a training step on a
-    GPU. The numbers are a hash (the finaliser of MurmurHash3) of a counter that starts at another
-    place for each image, by Box-Muller.
-
-    ``seeds`` (n,) int64: in ``[0, 2**24)``. ``shape``: of each image. Returns ``(n, *shape)``
-    float32.
+    A hash (the finaliser of MurmurHash3) of a counter, by Box-Muller. ``seeds`` (n,) int64 in ``[0,
+    2**24)``. ``shape``: of each image. Returns ``(n, *shape)`` float32.
     """
     count = math.prod(shape)
     counter = torch.arange(2 * count, device=seeds.device) * 0x9E3779B9
@@ -495,16 +457,11 @@ def _inside(boxes: Tensor, images: Tensor) -> Tensor:
 
 
 def _random_boxes(
-    uniform: Tensor,
-    scale: Sequence[float],
-    ratio: Sequence[float],
-    height: int,
-    width: int,
+    uniform: Tensor, scale: Sequence[float], ratio: Sequence[float], height: int, width: int,
     border: int,
-) -> tuple[Tensor, Tensor]:
-    """The first window of each image that fits with a ``border``, and whether any does (n, 1).
-
-    Of random area and log-uniform aspect ratio, at a random place: ``top, left, height, width``.
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The first window of each image that fits with a ``border``, and whether any does: (n, 4), (n,
+    1).
     """
     exact, area = uniform.double(), height * width
     areas = area * _between(exact[..., 0], *scale)

@@ -26,11 +26,7 @@ LEAST_PIXELS = 4
 
 @dataclass(frozen=True)
 class WorldDials:
-    """Settings of a world of part-composed images.
-
-    Meanings, bounds and defaults are those of ``picture_world`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows as ``images.world``.
-    """
+    """Dials of a world of part-composed images: ``picture_world`` of shared.schema.yaml."""
 
     section: ClassVar[str] = "world"
 
@@ -111,11 +107,7 @@ class WorldDials:
 
 @dataclass(frozen=True)
 class SceneDials:
-    """Settings of scenes of several part-composed objects.
-
-    Classes, looks of parts, strengths, background and noise are those of a world. Meanings, bounds
-    and defaults are those of ``picture_scenes`` in ``workflow/schemas/images.schema.yaml``.
-    """
+    """Dials of scenes of part-composed objects: ``picture_scenes`` of images.schema.yaml."""
 
     image_size: int = 96
     objects: Sequence[int] = (1, 3)
@@ -156,38 +148,23 @@ def _pixels(size: float, image_size: int) -> float:
 
 #: Least and greatest value of every dial that is a number.
 _LIMITS: dict[str, tuple[float, float]] = {
-    "image_size": (8, 4096),
-    "classes": (2, 1000),
-    "parts_per_class": (1, 16),
-    "part_size": (1e-3, 4096),
-    "single_view_share": (0, 1),
-    "weak_strength": (0, 1),
-    "sparsity": (0, 1000),
-    "most_distractors": (0, 1000),
-    "rotation": (0, 180),
-    "scaling": (0, 0.5),
-    "variants": (1, 256),
-    "background": (0, 1),
-    "noise": (0, 1),
-}
+    "image_size": (8, 4096), "classes": (2, 1000), "parts_per_class": (1, 16),
+    "part_size": (1e-3, 4096), "single_view_share": (0, 1), "weak_strength": (0, 1),
+    "sparsity": (0, 1000), "most_distractors": (0, 1000), "rotation": (0, 180), "scaling": (0, 0.5),
+    "variants": (1, 256), "background": (0, 1), "noise": (0, 1),
+}  # fmt: skip
 _SCENE_LIMITS: dict[str, tuple[float, float]] = {
-    "image_size": (16, 4096),
-    "single_view_share": (0, 1),
-    "clutter": (0, 100),
-    "body": (0, 1),
-}
+    "image_size": (16, 4096), "single_view_share": (0, 1), "clutter": (0, 100), "body": (0, 1),
+}  # fmt: skip
 _CHOICES = {
-    "placement": PLACEMENTS,
-    "part_kinds": PART_KINDS,
-    "background_kinds": BACKGROUNDS,
-}
+    "placement": PLACEMENTS, "part_kinds": PART_KINDS, "background_kinds": BACKGROUNDS,
+}  # fmt: skip
 
 
 def world_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     """One line for each dial of a world that is impossible or contradicts another.
 
-    ``settings``: dials as in :class:`WorldDials`; absent ones have their defaults. ``path``: where
-    they stand in the config, for the messages.
+    ``settings``: as in :class:`WorldDials`. ``path``: where they stand in the config, for messages.
     """
     if wrong := _unknown(settings, WorldDials, path):
         return wrong
@@ -266,9 +243,8 @@ def _fit_faults(check: Checks, dials: WorldDials) -> list[str]:
 def scene_faults(settings: Mapping[str, Any], path: str, parts_per_class: int) -> list[str]:
     """One line for each dial of scenes that is impossible or contradicts another.
 
-    ``settings``: dials as in :class:`SceneDials`; absent ones have their defaults. ``path``: where
-    they stand in the config, for the messages. ``parts_per_class``: of the world that the objects
-    are from.
+    ``settings``: as in :class:`SceneDials`. ``path``: where they stand in the config, for messages.
+    ``parts_per_class``: of the world that the objects are from.
     """
     if wrong := _unknown(settings, SceneDials, path):
         return wrong

@@ -37,8 +37,8 @@ USUAL_NAMES = {
 def given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
     """Role (train, validation, test) -> the split of the data set that has it.
 
-    For folders and Parquet files these are looked for on disk; a set without a split for training
-    is taken whole: ``{"train": "all"}``. Raises ConfigError if an image would have two roles.
+    Folders and Parquet files are looked for on disk; a set without a training split is taken whole:
+    ``{"train": "all"}``. Raises ConfigError if an image would have two roles.
     """
     found = _given_splits(settings)
     rows: Mapping[str, Any] = settings.get("rows") or {}
@@ -66,12 +66,8 @@ def _given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
         own = PUBLISHED[settings["name"]].splits
         return {role: role for role in ("train", "test") if role in own} or {"train": "all"}
     root = place(settings)
-    found = {
-        role: name
-        for role, names in USUAL_NAMES.items()
-        for name in reversed(names)
-        if _has_split(kind, root, name)
-    }
+    found = {role: name for role, names in USUAL_NAMES.items() for name in reversed(names)
+             if _has_split(kind, root, name)}  # fmt: skip
     return found if "train" in found else {"train": "all"}
 
 
@@ -155,10 +151,8 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
     "none": (),
     "flip-crop": ({"op": "pad_crop"}, {"op": "flip"}),
     "simmim": ({"op": "random_resized_crop", "scale": (0.67, 1.0)}, {"op": "flip"}),
-    "mae": (
-        {"op": "random_resized_crop", "scale": (0.2, 1.0), "interpolation": "bicubic"},
-        {"op": "flip"},
-    ),
+    "mae": ({"op": "random_resized_crop", "scale": (0.2, 1.0), "interpolation": "bicubic"},
+            {"op": "flip"}),
     "simclr": (
         {"op": "random_resized_crop", "scale": (0.08, 1.0)},
         {"op": "flip"},
@@ -166,13 +160,9 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
         {"op": "grey"},
         {"op": "blur"},
     ),
-    "finetune": (
-        {"op": "random_resized_crop", "scale": (0.08, 1.0), "interpolation": "bicubic"},
-        {"op": "flip"},
-        {"op": "randaugment"},
-        {"op": "random_erasing"},
-    ),
-}
+    "finetune": ({"op": "random_resized_crop", "scale": (0.08, 1.0), "interpolation": "bicubic"},
+                 {"op": "flip"}, {"op": "randaugment"}, {"op": "random_erasing"}),
+}  # fmt: skip
 
 
 def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
@@ -188,8 +178,6 @@ def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _is_range(value: Any) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and [type(one) in (int, float) for one in value] == [True, True]
-        and 0 < value[0] <= value[1] < math.inf
-    )
+    return (isinstance(value, list | tuple)
+            and [type(one) in (int, float) for one in value] == [True, True]
+            and 0 < value[0] <= value[1] < math.inf)  # fmt: skip

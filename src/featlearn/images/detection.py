@@ -1,11 +1,8 @@
 """Object detection: Faster R-CNN (Ren et al. 2015) on one of our encoders, and its precision.
 
-The region proposal network and the heads are torchvision's. What is around them is ours: images of
-one size in one batch, already normalised, and random numbers by name, so that
-:func:`featlearn.images.train.loop.fit` trains and resumes a detector as any other objective.
-
-On CUDA with deterministic algorithms torchvision pools regions with a slower operation in place of
-its kernel, whose gradient sums in no fixed order.
+The region proposal network and the heads are torchvision's. On CUDA with deterministic algorithms
+torchvision pools regions slowly, as its kernel's gradient sums in no fixed order; :func:`pool` does
+not.
 """
 
 from __future__ import annotations
@@ -46,11 +43,10 @@ ANCHOR_CELLS = 8
 def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None) -> Tensor:
     """Boxes and classes as one tensor, the ``labels`` of :func:`featlearn.images.train.loop.fit`.
 
-    ``boxes`` (N, M, 4): ``x0, y0, x1, y1`` in pixels, half-open; anything where there is no object.
-    ``labels`` int64 (N, M): class; -1 for no object. ``difficult`` bool (N, M) or None: objects
-    that VOC calls difficult: trained on, but neither wanted nor wrong in evaluation. Returns
-    float32 (N, M, 6): box, class, 1 if difficult. Raises ValueError if shapes do not fit, or the
-    box of an object is empty.
+    ``boxes`` (N, M, 4): ``x0, y0, x1, y1`` in pixels, half-open. ``labels`` int64 (N, M): class; -1
+    for no object. ``difficult`` bool (N, M) or None: objects that are trained on, but neither
+    wanted nor wrong in evaluation (VOC). Returns float32 (N, M, 6): box, class, 1 if difficult.
+    Raises ValueError if shapes do not fit, or the box of an object is empty.
     """
     if boxes.shape != (*labels.shape, 4):
         raise ValueError(
@@ -66,7 +62,7 @@ def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None)
 
 
 def targets_of(images: ImageSet) -> Tensor:
-    """The targets of all images of a set with boxes, as :func:`pack_targets` gives them.
+    """The targets of all images of a set, as :func:`pack_targets` gives them.
 
     Raises FeatlearnError if the set has no boxes.
     """
@@ -89,33 +85,20 @@ class Detector(Objective):
 
     ``encoder``: any; a pyramid (Lin et al. 2017) needs a residual network. ``classes``: without the
     background. ``image_size``: side of the images in pixels. The others are explained with
-    ``detector`` in docs/keys/images.md; ``anchor_sizes`` are all of them on a single map, and one
-    for each map of a pyramid. With ``frozen_norms``, batch norms keep the statistics and the scale
-    that the encoder came with, as is usual with few images a batch.
+    ``detector`` in docs/keys/images.md; ``anchor_sizes`` are all on a single map, and one for each
+    map of a pyramid.
     """
 
     encoder: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        classes: int,
-        image_size: int,
-        *,
-        pyramid: bool = False,
-        pyramid_width: int = 64,
-        anchor_sizes: Sequence[float] | None = None,
-        anchor_ratios: Sequence[float] = (0.5, 1.0, 2.0),
-        roi_size: int = 5,
-        head_width: int = 128,
-        proposals: int = 100,
-        sampled_anchors: int = 64,
-        sampled_regions: int = 64,
-        most_detections: int = 20,
-        least_score: float = 0.05,
-        flip: bool = True,
+        self, encoder: Encoder, classes: int, image_size: int, *, pyramid: bool = False,
+        pyramid_width: int = 64, anchor_sizes: Sequence[float] | None = None,
+        anchor_ratios: Sequence[float] = (0.5, 1.0, 2.0), roi_size: int = 5, head_width: int = 128,
+        proposals: int = 100, sampled_anchors: int = 64, sampled_regions: int = 64,
+        most_detections: int = 20, least_score: float = 0.05, flip: bool = True,
         frozen_norms: bool = False,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.encoder, self.classes, self.flip = encoder, classes, flip
         self.frozen_norms = frozen_norms
@@ -157,8 +140,7 @@ class Detector(Objective):
     def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
         """The sum of the four losses of Faster R-CNN, and each of them.
 
-        ``images`` (B, 3, S, S): normalised. ``labels`` (B, M, 6): as :func:`pack_targets` gives
-        them.
+        ``images`` (B, 3, S, S): normalised. ``labels`` (B, M, 6): see :func:`pack_targets`.
         """
         if labels is None:
             raise ValueError("labels: expected boxes and classes, got none")
@@ -176,8 +158,7 @@ class Detector(Objective):
     def detect(self, images: Tensor) -> list[dict[str, Tensor]]:
         """Detections in normalised images (B, 3, S, S), in evaluation mode.
 
-        Returns a list of dicts: ``boxes`` (m, 4), ``scores`` (m,) from the highest, ``labels`` (m,)
-        from 0.
+        Of each image ``boxes`` (m, 4), ``scores`` (m,) from the highest, ``labels`` (m,) from 0.
         """
         found = self._run(images, None)[0]
         return [{**one, "labels": one["labels"] - 1} for one in found]
@@ -227,10 +208,7 @@ class _Maps(nn.Module):
 
 
 class _Predictor(nn.Module):
-    """Class scores and box corrections of each region.
-
-    Starts near zero as in the paper: normal with standard deviation 0.01 and 0.001.
-    """
+    """Class scores and box corrections of each region; starts near zero, as in the paper."""
 
     def __init__(self, width: int, classes: int):
         super().__init__()
@@ -266,10 +244,8 @@ def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Te
     mirrored = targets.clone()
     mirrored[..., 0] = images.shape[-1] - targets[..., 2]
     mirrored[..., 2] = images.shape[-1] - targets[..., 0]
-    return (
-        torch.where(chosen[:, None, None, None], images.flip(-1), images),
-        torch.where(chosen[:, None, None], mirrored, targets),
-    )
+    return (torch.where(chosen[:, None, None, None], images.flip(-1), images),
+            torch.where(chosen[:, None, None], mirrored, targets))  # fmt: skip
 
 
 @contextmanager
@@ -285,13 +261,9 @@ def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
 
 
 def detect(
-    detector: Detector,
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    batch: int = 64,
+    detector: Detector, images: Tensor, preprocess: Preprocess, *, batch: int = 64,
     device: torch.device | str = "cpu",
-) -> list[dict[str, Tensor]]:
+) -> list[dict[str, Tensor]]:  # fmt: skip
     """Detections in uint8 images (N, 3, S, S), on the CPU; see :meth:`Detector.detect`."""
     detector.to(device)
     found: list[dict[str, Tensor]] = []
@@ -306,10 +278,10 @@ def detect(
 def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> dict[str, float]:
     """Average precision, mean over classes, with COCO's 101 levels of recall.
 
-    ``found``: detections of each image, as :func:`detect` gives them. ``targets`` (N, M, 6): as
-    :func:`pack_targets` gives them. Returns a dict: ``ap50`` and ``ap75``: a detection is right if
-    its intersection over union with an object of its class that no better one has taken is at least
-    0.5, or 0.75. ``ap``: mean over the thresholds 0.5, 0.55, ..., 0.95.
+    ``found``: detections of each image, as :func:`detect` gives them. ``targets`` (N, M, 6): see
+    :func:`pack_targets`. Returns ``ap50``, ``ap75``: a detection is right if its intersection over
+    union with an object of its class that no better one has taken is at least 0.5, or 0.75; ``ap``:
+    mean over the thresholds 0.5, 0.55, ..., 0.95.
     """
     from torchmetrics.detection import MeanAveragePrecision  # slow to import
 
@@ -330,23 +302,16 @@ def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> 
 
 
 def precision(
-    encoder: Encoder,
-    train: tuple[Tensor, Tensor],
-    test: tuple[Tensor, Tensor],
-    classes: int,
-    settings: Mapping[str, Any],
-    plain: Augment,
-    name: tuple[object, ...],
-    device: torch.device,
+    encoder: Encoder, train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], classes: int,
+    settings: Mapping[str, Any], plain: Augment, name: tuple[object, ...], device: torch.device,
     report: Report | None = None,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Average precisions (``ap``, ``ap50``, ``ap75``) after training a detector on an encoder.
 
-    ``encoder``: is trained with the rest of the detector. ``train``, ``test``: images uint8 (N, 3,
-    S, S) and their targets (N, M, 6). ``classes``: number of classes. ``settings``: ``detector``
-    (options of :class:`Detector`) and ``training``. ``plain``: normalisation; the detector mirrors
-    images itself, with their boxes. ``name``: names the random streams: the same for all encoders,
-    which then differ in nothing else.
+    ``encoder``: is trained, too. ``train``, ``test``: images uint8 (N, 3, S, S) and targets (N, M,
+    6). ``classes``: their number. ``settings``: ``detector`` (options of :class:`Detector`) and
+    ``training``. ``plain``: normalisation; the detector mirrors images itself. ``name``: of the
+    random streams, the same for encoders that are compared.
     """
     with seeded(*name, "detector"):
         detector = Detector(encoder, classes, train[0].shape[-1], **settings["detector"])
@@ -356,23 +321,21 @@ def precision(
 
 
 # --------------------------------------------------------------------------- region_pooling
-# RoIAlign (He et al. 2017) reads each cell of a pooled region off the map by bilinear interpolation
-# at some points and takes their mean. That is linear in the map and separable: a matrix for the
-# rows and one for the columns of each region. On a small map two products are several times faster
-# than torchvision's kernel, whose backward pass on a processor goes point by point; and on CUDA
-# their gradient sums in a fixed order, for which torchvision has to leave its kernel.
+# RoIAlign (He et al. 2017) is linear in the map and separable: a matrix for the rows and one for
+# the columns of each region. On a small map two products are several times faster than
+# torchvision's kernel, and on CUDA their gradient sums in a fixed order.
 
 #: Maps of more cells are left to torchvision: products read all of a map for each region.
 MOST_CELLS = 256
 
 
 def interpolation(low: Tensor, high: Tensor, cells: int, count: int, points: int) -> Tensor:
-    """Share of each row of a map in each cell of the pooled regions.
+    """Share of each row of a map in each cell of the pooled regions, (R, count, cells).
 
-    ``low``, ``high`` (R,): edges of the regions along one axis, in cells of the map. ``cells``:
-    cells of the map along this axis. ``count``: cells that a region is pooled to along this axis.
-    ``points``: points of a pooled cell along this axis. Returns (R, count, cells). Points up to a
-    cell outside the map read its edge, others nothing.
+    ``low``, ``high`` (R,): edges of the regions along one axis, in cells of the map. ``cells``,
+    ``count``, ``points``: along this axis the cells of the map, the cells that a region is pooled
+    to, and the points of such a cell. Points up to a cell outside the map read its edge, others
+    nothing.
     """
     step = (high - low).clamp(min=1) / count
     place = (torch.arange(count * points, device=low.device, dtype=low.dtype) + 0.5) / points
@@ -385,11 +348,11 @@ def interpolation(low: Tensor, high: Tensor, cells: int, count: int, points: int
 
 
 def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
-    """RoIAlign of boxes on maps, as ``torchvision.ops.roi_align`` with ``aligned=False`` gives it.
+    """RoIAlign of boxes on maps, as ``torchvision.ops.roi_align`` with ``aligned=False``.
 
-    ``maps`` (B, C, H, W). ``boxes``: for each map (R, 4): ``x0, y0, x1, y1`` in pixels. ``size``: A
-    region is pooled to ``size x size`` cells. ``scale``: cells of a map for each pixel. ``points``:
-    points of a pooled cell along each axis. Returns (sum of R, C, size, size).
+    ``maps`` (B, C, H, W). ``boxes``: for each map (R, 4): ``x0, y0, x1, y1`` in pixels. ``scale``:
+    cells of a map for each pixel. ``points``: of a pooled cell along each axis. Returns (sum of R,
+    C, size, size).
     """
     # as torchvision's kernel: places of points need float32, whatever the network computes in
     exact = torch.promote_types(maps.dtype, torch.float32)

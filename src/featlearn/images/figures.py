@@ -108,10 +108,8 @@ OUTLINES = {
 def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Figure:
     """Images of the first classes, one class a row, and below each the outlines of its parts.
 
-    The last column shows a single-view image of the class where there is one.
-
-    ``pictures``: enough images to hold ``columns`` of each class shown. ``classes``, ``columns``:
-    how many classes and images of each.
+    ``pictures``: enough to hold ``columns`` of each of the ``classes``. The last column shows a
+    single-view image of the class where there is one.
     """
     shown = min(classes, len(pictures.parts_of_class))
     drawn = canvas(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
@@ -132,17 +130,11 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
             axes[label, column].set_axis_off()
         names = [pictures.part_names[part] for part in pictures.parts_of_class[label]]
         axes[label, 0].set_ylabel(
-            "\n".join([f"class {label + 1}", *names]),
-            fontsize=8,
-            rotation=0,
-            ha="right",
+            "\n".join([f"class {label + 1}", *names]), fontsize=8, rotation=0, ha="right",
             va="center",
-        )
-    marks = [
-        Line2D([], [], color=colour, label=name)
-        for kind, (name, colour) in OUTLINES.items()
-        if kind in seen
-    ]
+        )  # fmt: skip
+    marks = [Line2D([], [], color=colour, label=name) for kind, (name, colour) in OUTLINES.items()
+             if kind in seen]  # fmt: skip
     drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8)
     return drawn
 

@@ -1,8 +1,4 @@
-"""The nuclear norm of a batch of features, and stable ranks.
-
-The norm of N features of width p and its gradient need the eigenvectors of the smaller of the two
-Gram matrices only: no singular value decomposition of p = 2048 columns.
-"""
+"""The nuclear norm of a batch of features, and stable ranks, by the smaller Gram matrix."""
 
 from __future__ import annotations
 
@@ -66,8 +62,8 @@ def nuclear_norm(features: Tensor) -> Tensor:
 def stable_ranks(features: Tensor) -> dict[str, float]:
     """Stable rank of ``features`` (n, p) as chapter 6 of Shi 2024 prints it, and as it is defined.
 
-    Returns a dict: ``printed``, ||M||_F^2 / ||M||_2, which has the unit of a feature; ``standard``,
-    ||M||_F^2 / ||M||_2^2; ``centred``, the same of features without their mean.
+    ``printed``: ||M||_F^2 / ||M||_2, which has the unit of a feature; ``standard``: ||M||_F^2 /
+    ||M||_2^2; ``centred``: the same of features without their mean.
     """
     own = features.double()
     found = {}

@@ -16,8 +16,7 @@ Interpolation = Literal["bilinear", "bicubic"]
 def separable(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """``rows @ image @ columns.T`` for each channel of each image.
 
-    ``images`` (n, c, h, w): floating point. ``rows`` (n, H, h). ``columns`` (n, W, w). Returns
-    ``(n, c, H, W)``.
+    ``images`` (n, c, h, w). ``rows`` (n, H, h). ``columns`` (n, W, w). Returns ``(n, c, H, W)``.
     """
     n, channels, height, width = images.shape
     lines = images.reshape(n, channels * height, width)
@@ -31,12 +30,9 @@ def window_weights(
 ) -> Tensor:
     """How pixels of a window of a line make up the pixels of the resized window.
 
-    As Pillow and torchvision resize (with antialiasing) what was cut out before: nothing outside
-    the window counts.
-
-    ``start``, ``length`` (n,): first pixel and number of pixels of the windows. ``source``,
-    ``target``: pixels of the line, and of the result. Returns ``(n, target, source)`` float32; each
-    row sums to 1.
+    As Pillow and torchvision resize, with antialiasing. ``start``, ``length`` (n,): of the windows.
+    ``source``, ``target``: pixels of the line, and of the result. Returns ``(n, target, source)``
+    float32; each row sums to 1.
     """
     device = start.device
     start, length = start.view(-1, 1, 1).float(), length.view(-1, 1, 1).float()
@@ -65,11 +61,10 @@ def _cubic(x: Tensor) -> Tensor:
 def resized_crop(
     images: Tensor, boxes: Tensor, size: int, interpolation: Interpolation = "bilinear"
 ) -> Tensor:
-    """A window of each image, resized.
+    """A window of each image, resized: ``(n, 3, size, size)`` in [0, 1].
 
-    ``images`` (n, 3, h, w): floating point in [0, 1]. ``boxes`` (n, 4) int64:
-    ``top, left, height, width`` in pixels. ``size``: side of the result. Returns
-    ``(n, 3, size, size)`` in [0, 1].
+    ``images`` (n, 3, h, w): in [0, 1]. ``boxes`` (n, 4) int64: ``top, left, height, width`` in
+    pixels.
     """
     top, left, height, width = boxes.unbind(1)
     rows = window_weights(top, height, images.shape[2], size, interpolation)
@@ -79,10 +74,7 @@ def resized_crop(
 
 
 def shifted_windows(images: Tensor, top: Tensor, left: Tensor, size: int) -> Tensor:
-    """The window of ``size`` x ``size`` pixels at ``top, left`` of each image, copied.
-
-    ``images`` (n, c, h, w): any type. ``top``, ``left`` (n,) int64: on the device of the images.
-    """
+    """Windows of ``size`` x ``size`` pixels at ``top, left`` (n,) of images (n, c, h, w)."""
     images = images.contiguous()
     n, channels, height, width = images.shape
     # a row of a window is a run of the memory: all runs are copied at once
@@ -96,9 +88,8 @@ def shifted_windows(images: Tensor, top: Tensor, left: Tensor, size: int) -> Ten
 def affine(images: Tensor, matrix: Tensor, fill: float = 0.0) -> Tensor:
     """Bilinear: the value at an output point is the input's at ``matrix @ (x, y, 1)``.
 
-    ``images`` (n, c, s, s): floating point, square. ``matrix`` (n, 2, 3): points are in pixels from
-    the top left corner; the centre of the first pixel is (0.5, 0.5). ``fill``: value outside of the
-    image.
+    ``images`` (n, c, s, s). ``matrix`` (n, 2, 3): points are in pixels from the top left corner;
+    the centre of the first pixel is (0.5, 0.5). ``fill``: value outside of the image.
     """
     size = images.shape[-1]
     linear, shift = matrix[:, :, :2], matrix[:, :, 2]
@@ -110,9 +101,8 @@ def affine(images: Tensor, matrix: Tensor, fill: float = 0.0) -> Tensor:
 
 
 def gaussian_blur(images: Tensor, sigma: Tensor, taps: int) -> Tensor:
-    """Blur, each image with its own width; the border is reflected.
+    """Blur images (n, 3, s, s), each with its ``sigma`` (n,) in pixels; the border is reflected.
 
-    ``images`` (n, 3, s, s): floating point, square. ``sigma`` (n,): standard deviation in pixels.
     ``taps``: odd number of pixels along each side of the kernel, less than twice the image's.
     """
     size = images.shape[-1]
@@ -271,8 +261,7 @@ def change(
 ) -> Callable[[Tensor, Tensor], Tensor]:
     """The operation ``name`` as a function of some images and of their rows.
 
-    ``level`` (n,): 0 to 10, one an image of the whole batch. ``sign`` (n,): 1 or -1. ``fill``:
-    value of what moves in from outside.
+    ``level`` (n,): 0 to 10. ``sign`` (n,): 1 or -1. ``fill``: value of what moves in from outside.
     """
 
     def changed(part: Tensor, rows: Tensor) -> Tensor:

@@ -1,8 +1,4 @@
-"""Networks of torchvision and timm by name, with their weights where those are at hand.
-
-Nothing is downloaded: weights lie where :func:`~featlearn.images.weights.find_weights` looks. Where
-a network of others has its maps, :func:`layers` finds out.
-"""
+"""Networks of torchvision and timm by name, with weights from the disk."""
 
 from __future__ import annotations
 
@@ -40,8 +36,8 @@ LARGEST_BORROWED = 1024
 class Foreign(Viewer):
     """A network of another library and all that it takes to look at a picture with it.
 
-    ``network`` Module: from normalised images (B, 3, S, S) to scores, or to features. ``size`` int:
-    side of its images. ``plain`` Augment: its normalisation.
+    ``network``: from normalised images (B, 3, S, S) to scores, or to features. ``size``: side of
+    its images. ``plain``: its normalisation.
     """
 
     def __init__(self, network: nn.Module, size: int, mean: list[float], std: list[float]):
@@ -67,9 +63,9 @@ def named(source: str, weights: bool = True) -> Foreign:
     """A network by name, in evaluation mode.
 
     ``source``: ``torchvision:`` and a weights enum such as ``ResNet18_Weights.IMAGENET1K_V1``, or
-    ``timm:`` and a model such as ``resnet18``. ``weights``: false: random ones, from torch's global
-    generator, so that no file is needed. Raises FeatlearnError if the library is not installed, the
-    name is unknown, or weights are missing (it says which file belongs where) or do not fit.
+    ``timm:`` and a model such as ``resnet18``. ``weights``: False: random ones, from torch's global
+    generator. Raises FeatlearnError if the library is not installed, the name is unknown, or
+    weights are missing or do not fit.
     """
     library, name = _parts(source)
     # what is not there is said before a network is built
@@ -129,15 +125,12 @@ def _timm_model(name: str, **options: Any) -> Any:
 
 
 class Borrowed(Encoder):
-    """A network of another library as an encoder of ours, without its head.
+    """A network of another library as an encoder of ours, without its head, with random weights.
 
-    Its feature map is the last output that has places: maps, or the tokens of the picture laid out
-    on their grid.
-
-    ``source``: ``timm:`` and a model, or ``torchvision:`` and a model (``resnet18``) or a weights
-    enum, of which the model is taken. Its weights are random, from torch's global generator.
-    ``size``: pixels of the images' sides. Raises FeatlearnError if the library is missing, the name
-    unknown, the size beyond :data:`LARGEST_BORROWED`, or the network has no maps at it.
+    Its map is the last output that has places: maps, or tokens on their grid. ``source``: ``timm:``
+    and a model, or ``torchvision:`` and a model (``resnet18``) or a weights enum. ``size``: side of
+    the images in pixels. Raises FeatlearnError if the library is missing, the name unknown, the
+    size beyond :data:`LARGEST_BORROWED`, or the network has no maps at it.
     """
 
     stem_width, stem_stride, depth = 3, 1, 1
@@ -246,10 +239,7 @@ class Trained(Network):
     """A network in memory that can be written: as a run's, with all that it takes to use it."""
 
     def save(self, file: PathLike) -> None:
-        """Write it as safetensors; a file that is there is replaced.
-
-        Raises FeatlearnError if the name does not end in ``.safetensors``.
-        """
+        """Write a safetensors file. Raises FeatlearnError if its name has another ending."""
         file = Path(file)
         if file.suffix != ".safetensors":
             raise FeatlearnError(f"{file}: expected a name that ends in .safetensors")
@@ -264,11 +254,6 @@ def restored(path: PathLike) -> Trained:
 
     Raises FeatlearnError if the file is damaged, does not say which network it is of, or the
     library of a borrowed one is missing.
-
-    Examples
-    --------
-    >>> network = featlearn.load("results/mine/.../classifier-pretrained-0.safetensors")
-    >>> network(["cat.jpg"]).argmax(1), network.classes
     """
     weights = read_tensors(path)
     about = weights.about
@@ -341,10 +326,8 @@ def _check_extent(weights: Described, path: str) -> None:
     about = weights.about
     with torch.device("meta"):
         made = _network(about)
-    wanted, here = (
-        {name: tuple(value.shape) for name, value in tensors.items()}
-        for tensors in (made.state_dict(), weights)
-    )
+    wanted, here = ({name: tuple(value.shape) for name, value in tensors.items()}
+                    for tensors in (made.state_dict(), weights))  # fmt: skip
     for name in {**wanted, **here}:
         if wanted.get(name) != here.get(name):
             raise FeatlearnError(
@@ -362,9 +345,9 @@ MOST_LEADING = 9
 class Layers(NamedTuple):
     """Names of layers.
 
-    ``last``: the last one whose output has places: maps or tokens. ``shown``: the one that is
-    looked at: the first norm of the last block where ``last`` gives tokens, as in Eigen-CAM of our
-    transformers; else ``last``. ``maps`` bool: whether ``last`` gives maps, and no tokens.
+    ``last``: the last one whose output has places. ``shown``: the one that is looked at: the first
+    norm of the last block where ``last`` gives tokens, else ``last``. ``maps``: whether ``last``
+    gives maps, not tokens.
     """
 
     last: str
@@ -375,12 +358,11 @@ class Layers(NamedTuple):
 def positions(
     output: Any, size: tuple[int, int], leading: int | None = None, channels_last: bool = False
 ) -> Tensor | None:
-    """What a layer gave for images of ``size`` pixels, as maps (B, C, h, w).
+    """What a layer gave for images of ``size`` (height, width) pixels, as maps (B, C, h, w).
 
-    ``output``: maps (B, C, h, w), with ``channels_last`` (B, h, w, C); or tokens (B, n, C), row by
-    row. ``size``: height and width. ``leading``: tokens before those of the picture; None: as few
-    as leave an even grid over it. Returns Tensor or None: none if the output has no places, or a
-    single one.
+    ``output``: maps (B, C, h, w), with ``channels_last`` (B, h, w, C), or tokens (B, n, C), row by
+    row. ``leading``: tokens before those of the picture; None: as few as leave an even grid.
+    Returns None if the output has no places, or a single one.
     """
     if not isinstance(output, Tensor) or not output.is_floating_point():
         return None
@@ -406,10 +388,7 @@ def leading_tokens(network: nn.Module) -> int | None:
 
 
 def layers(network: nn.Module, inputs: Tensor) -> Layers:
-    """The layers of a network that maps can be read from.
-
-    Raises ConfigError if no output has places.
-    """
+    """The layers of a network that maps can be read from. Raises ConfigError if there are none."""
     size, leading = (inputs.shape[-2], inputs.shape[-1]), leading_tokens(network)
     seen: list[tuple[str, bool, bool]] = []  # name, whether maps, whether a norm
 
@@ -421,11 +400,8 @@ def layers(network: nn.Module, inputs: Tensor) -> Layers:
             return  # what attention does to pairs of tokens
         seen.append((name, output.dim() == 4, "norm" in type(module).__name__.lower()))
 
-    handles = [
-        module.register_forward_hook(lambda m, _, output, name=name: keep(name, m, output))
-        for name, module in network.named_modules()
-        if name
-    ]
+    handles = [module.register_forward_hook(lambda m, _, output, name=name: keep(name, m, output))
+               for name, module in network.named_modules() if name]  # fmt: skip
     try:
         with evaluating(network), torch.no_grad():
             network(inputs)

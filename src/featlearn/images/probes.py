@@ -24,8 +24,8 @@ FINE_TUNED, PROBE, NEIGHBOURS = "fine-tuned", "linear probe", "nearest neighbour
 class LinearProbe(NamedTuple):
     """A fitted probe: scores are ``features @ weight.T + bias``.
 
-    ``weight`` (K, width). ``bias`` (K,). ``penalty``: of the objective of
-    :mod:`featlearn.core.heads`. ``objective``: its smallest value.
+    ``weight`` (K, width). ``bias`` (K,). ``penalty``, ``objective``: see
+    :mod:`featlearn.core.heads`.
     """
 
     weight: Tensor
@@ -48,23 +48,19 @@ def fit_path(
 ) -> list[LinearProbe]:
     """As :func:`featlearn.core.heads.fit_path`, without the replicate axis."""
     fitted = heads.fit_path(features[None], labels[None], classes, penalties, **options)
-    return [
-        LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
-        for one in fitted
-    ]
+    return [LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
+            for one in fitted]  # fmt: skip
 
 
 def choose_probe(
-    training: tuple[Tensor, Tensor],
-    validation: tuple[Tensor, Tensor],
-    classes: int,
+    training: tuple[Tensor, Tensor], validation: tuple[Tensor, Tensor], classes: int,
     penalties: Sequence[float] = PENALTIES,
-) -> LinearProbe:
+) -> LinearProbe:  # fmt: skip
     """Fit on both splits at the penalty of the path that scores best on the validation split.
 
     ``training``, ``validation``: features (N, width) and labels, as in :func:`fit_path`. The score
-    is the accuracy, or the mean average precision with several labels an image; of equal scores the
-    one with the larger penalty counts.
+    is the accuracy, or the mean average precision with several labels an image; ties go to the
+    larger penalty.
     """
     path = fit_path(*training, classes, sorted(penalties, reverse=True))
     scores = [score(probe.scores(validation[0]), validation[1]) for probe in path]
@@ -84,8 +80,7 @@ def score(scores: Tensor, labels: Tensor) -> float:
 def average_precision(scores: Tensor, labels: Tensor) -> Tensor:
     """Area under the steps of precision over recall, float64 (K,); nan without a positive image.
 
-    ``scores`` (N, K). ``labels`` (N, K): 1 yes, 0 no, -1 not counted (an object that VOC marks as
-    difficult).
+    ``scores`` (N, K). ``labels`` (N, K): 1 yes, 0 no, -1 not counted.
     """
     columns = zip(scores.double().unbind(1), labels.unbind(1), strict=True)
     return torch.stack([_average_precision(s, y) for s, y in columns])
@@ -111,17 +106,13 @@ RIDGE_PENALTIES = tuple(10.0**power for power in range(-6, 3))
 
 
 def explained_share(
-    training: tuple[Tensor, Tensor],
-    validation: tuple[Tensor, Tensor],
-    testing: tuple[Tensor, Tensor],
-    penalties: Sequence[float] = RIDGE_PENALTIES,
-) -> float:
+    training: tuple[Tensor, Tensor], validation: tuple[Tensor, Tensor],
+    testing: tuple[Tensor, Tensor], penalties: Sequence[float] = RIDGE_PENALTIES,
+) -> float:  # fmt: skip
     """R^2 on test data of a ridge regression with intercept, mean over the targets.
 
-    The penalty is the one with the least squared error on ``validation``.
-
-    ``training``, ``validation``, ``testing``: features (N, width) and targets (N, K). Returns
-    ``1 - sum (y - prediction)^2 / sum (y - mean of the test y)^2``, at most 1.
+    The penalty is the best one on ``validation``. Each: features (N, width) and targets (N, K).
+    Returns ``1 - sum (y - prediction)^2 / sum (y - mean of the test y)^2``, at most 1.
     """
     mean, std = training[0].double().mean(0), training[0].double().std(0, correction=0)
     usual = training[1].double().mean(0)
@@ -143,27 +134,17 @@ def explained_share(
 
 
 def nearest_neighbours(
-    training: tuple[Tensor, Tensor],
-    features: Tensor,
-    classes: int,
-    neighbours: Sequence[int] = (20, 200),
-    *,
-    temperature: float | None = 0.07,
-    chunk: int = 1024,
-) -> Tensor:
+    training: tuple[Tensor, Tensor], features: Tensor, classes: int,
+    neighbours: Sequence[int] = (20, 200), *, temperature: float | None = 0.07, chunk: int = 1024,
+) -> Tensor:  # fmt: skip
     """Class of each image by the vote of its nearest training images in cosine similarity.
 
-    ``training``: features (M, width) and labels int64 (M,). ``features`` (N, width): what is to be
-    classified, on the same device. ``classes``: number of classes. ``neighbours``: how many vote:
-    one result each. ``temperature``: A neighbour at similarity s has ``exp(s / temperature)`` votes
-    (Wu et al.: 0.07); None: one. ``chunk``: images at a time; memory is ``chunk * M``. Returns
-    int64 ``(len(neighbours), N)``. Raises ValueError if there are fewer training images than
-    neighbours, or shapes do not fit.
-
-    Notes
-    -----
-    Among equally similar training images the first ones count, among classes with as many votes
-    the first one: the result does not depend on how a device sorts.
+    ``training``: features (M, width) and labels int64 (M,). ``features`` (N, width). ``classes``:
+    their number. ``neighbours``: how many vote: one result each. ``temperature``: a neighbour at
+    similarity s has ``exp(s / temperature)`` votes (Wu et al.: 0.07); None: one. ``chunk``: images
+    at a time. Ties go to the first image and the first class. Returns int64 ``(len(neighbours),
+    N)``. Raises ValueError if there are fewer training images than neighbours, or shapes do not
+    fit.
     """
     bank, labels = training
     if not neighbours or min(neighbours) < 1 or max(neighbours) > len(bank):
@@ -186,12 +167,10 @@ def nearest_neighbours(
         ordered, _ = similarity.topk(max(neighbours), dim=1)
         parts.append(
             torch.stack(
-                [
-                    ((votes * _nearest(similarity, ordered[:, k - 1], k)) @ own).argmax(1)
-                    for k in neighbours
-                ]
+                [((votes * _nearest(similarity, ordered[:, k - 1], k)) @ own).argmax(1)
+                 for k in neighbours]
             )
-        )
+        )  # fmt: skip
     return torch.cat(parts, 1)
 
 
@@ -206,21 +185,15 @@ def _nearest(similarity: Tensor, smallest: Tensor, k: int) -> Tensor:
 class Frozen(Generic[Quality]):
     """Features of training and test images, computed once for all numbers of labels.
 
-    ``train``, ``labels``: features (N, width) and labels, int64 (N,) or (N, classes), of the
-    training images. ``test``: features (M, width) of the test images. ``classes``: number of
-    classes. ``quality``: of the test images' scores (M, classes), on the CPU. ``device``: where
-    probes are solved.
+    ``train``, ``labels``: (N, width) and int64 (N,) or (N, classes). ``test``: (M, width).
+    ``classes``: their number. ``quality``: of the test images' scores (M, classes), on the CPU.
+    ``device``: where probes are solved.
     """
 
     def __init__(
-        self,
-        train: Tensor,
-        labels: Tensor,
-        test: Tensor,
-        classes: int,
-        quality: Callable[[Tensor], Quality],
-        device: torch.device | str = "cpu",
-    ):
+        self, train: Tensor, labels: Tensor, test: Tensor, classes: int,
+        quality: Callable[[Tensor], Quality], device: torch.device | str = "cpu",
+    ):  # fmt: skip
         self.train, self.labels, self.test = (one.to(device) for one in (train, labels, test))
         self.classes, self.quality = classes, quality
 
@@ -245,11 +218,9 @@ def tsne(
 ) -> NDArray[np.float64]:
     """t-SNE (van der Maaten and Hinton 2008) from the principal components: ``(N, 2)``.
 
-    The sums of scikit-learn's code depend on how they are divided among threads, so there is one.
-
-    ``features`` (N, width): each feature is centred; all are divided by one number. ``name``: of
-    the random stream. ``perplexity``: less than N. Raises ValueError if there are not more images
-    than the perplexity.
+    ``features`` (N, width): centred, and divided by one number. ``name``: of the random stream.
+    ``perplexity``: less than N. One thread: scikit-learn's sums depend on their number. Raises
+    ValueError if there are not more images than the perplexity.
     """
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
@@ -263,23 +234,17 @@ def tsne(
         start = left[:, :2] * values[:2]
         start *= np.sign(start[np.abs(start).argmax(0), [0, 1]])  # signs of an SVD are free
         start *= 1e-4 / max(start[:, 0].std(), 1e-12)
-        fitted = TSNE(
-            perplexity=perplexity,
-            init=start,
-            learning_rate="auto",
-            random_state=derive_seed(*name, "tsne") % 2**32,
-            n_jobs=1,
-        ).fit_transform(scaled)
+        fitted = TSNE(perplexity=perplexity, init=start, learning_rate="auto",
+                      random_state=derive_seed(*name, "tsne") % 2**32,
+                      n_jobs=1).fit_transform(scaled)  # fmt: skip
     return np.asarray(fitted, dtype=np.float64)
 
 
 def silhouette(points: Tensor, labels: Tensor) -> float:
-    """Mean silhouette (Rousseeuw 1987): 1 for tight classes far apart, 0 for none, below for mixed.
+    """Mean silhouette (Rousseeuw 1987) of points (N, D): 1 for tight classes far apart, 0 for none.
 
     A point's is ``(b - a) / max(a, b)`` with ``a`` its mean distance to the others of its class and
     ``b`` the least mean distance to the points of another class; 0 in a class of one.
-
-    ``points`` (N, D). ``labels`` (N,).
     """
     distance = torch.cdist(points.double(), points.double())
     kinds, place = torch.unique(labels, return_inverse=True)
@@ -295,10 +260,7 @@ def silhouette(points: Tensor, labels: Tensor) -> float:
 
 
 def purity(points: Tensor, labels: Tensor, neighbours: int = 10) -> float:
-    """Mean share, among the nearest points of each, of points of its class.
-
-    ``points`` (N, D). ``labels`` (N,). ``neighbours``: how many nearest points count.
-    """
+    """Mean share of the points' class among their ``neighbours`` nearest: ``points`` (N, D)."""
     distance = torch.cdist(points.double(), points.double())
     distance.fill_diagonal_(float("inf"))
     nearest = distance.argsort(dim=1, stable=True)[:, :neighbours]
@@ -308,12 +270,10 @@ def purity(points: Tensor, labels: Tensor, neighbours: int = 10) -> float:
 def accuracies(predicted: Tensor, labels: Tensor, view: Tensor | None = None) -> dict[str, float]:
     """Share of right predictions.
 
-    ``predicted``, ``labels`` int64 (N,). ``view`` int64 (N,) or None: which part of its class a
-    single-view image shows, -1 in a multi-view one; None for images of which this is not known.
-    Returns a dict: ``all`` if ``view`` is None. Else, of the kinds of images that there are:
-    ``multi_view``; ``single_view``; ``single_view_1``, ``single_view_2``, ... for each part alone
-    (counted from 1); and ``worst_view``, the least of these: low if one part of a class is all that
-    was learned.
+    ``predicted``, ``labels`` int64 (N,). ``view`` int64 (N,): which part of its class a single-view
+    image shows, -1 in a multi-view one; None: not known. Returns ``all`` if ``view`` is None; else,
+    of the kinds of images that there are, ``multi_view``, ``single_view``, ``single_view_1``,
+    ``single_view_2``, ... for each part alone, and ``worst_view``, the least of these.
     """
     right = (predicted.cpu() == labels.cpu()).double()
     if view is None:

@@ -1,9 +1,7 @@
 """The random numbers of one training step, by name, for any split of the batch.
 
-Every number that a step draws (crops, flips, masks, mixing partners) comes from a stream that is
-named after the run, the step and the purpose. Nothing has to be saved to go on after an
-interruption, and a process that holds a part of the batch draws the same numbers for its images
-as one process that holds all of them.
+Every number comes from a stream named after the run, the step and the purpose: nothing has to be
+saved to go on, and a process with a part of the batch draws the same numbers for its images.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ from featlearn.core.seeds import generator
 class Draws:
     """Random numbers for the images of one batch.
 
-    ``name``: name of the run's stream, e.g. ``(seed, "mrp", "images", replicate)``. ``step``: step
-    of the training, or any other number that tells batches apart. ``size``: number of images in the
-    whole batch, over all processes. ``rows``: which of them this process holds; None for all.
+    ``name``: of the run's stream, such as ``(seed, "mrp", "images", replicate)``. ``step``: of the
+    training, or another number that tells batches apart. ``size``: of the whole batch, over all
+    processes. ``rows``: which of them this process holds; None for all.
     """
 
     name: tuple[object, ...]

@@ -1,10 +1,7 @@
 """Weights that say which network they are of, and that network, ready to use.
 
-What a training of ours writes holds, in the header of its safetensors file: encoder and its
-options, side and normalisation of its images, names of the classes, how it was trained, a digest of
-the config, and the version of featlearn. :func:`featlearn.images.pretrained.restored` makes the
-network from that; who builds one by another config and fills it with these weights is told what
-differs.
+The header of a safetensors file has encoder and options, side and normalisation of the images,
+names of the classes, how it was trained, a digest of the config, and the version of featlearn.
 """
 
 from __future__ import annotations
@@ -31,33 +28,22 @@ from featlearn.images.train.features import evaluating
 
 
 def described(
-    network: nn.Module,
-    augment: Augment,
-    method: str,
-    config: Mapping[str, Any],
+    network: nn.Module, augment: Augment, method: str, config: Mapping[str, Any],
     classes: Sequence[str] = (),
-) -> Described:
+) -> Described:  # fmt: skip
     """Weights of ``network`` with all that it takes to make it again.
 
     ``network``: an encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.
-    ``augment``: of its training: says how its images are normalised. ``method``: how it was
-    trained. ``config``: part of the config that it follows from. ``classes``: names of a
-    classifier's classes.
+    ``augment``: says how images are normalised. ``method``: how it was trained. ``config``: that it
+    follows from. ``classes``: names of a classifier's classes.
     """
     encoder = network.encoder if isinstance(network, Classifier) else network
     assert isinstance(encoder, Encoder)
     digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest()
-    return Described(
-        network.state_dict(),
-        **encoder.built,
-        mean=augment.mean.flatten().tolist(),
-        std=augment.std.flatten().tolist(),
-        classes=list(classes),
-        several=isinstance(network, Classifier) and network.several,
-        method=method,
-        config=digest[:16],
-        version=__version__,
-    )
+    return Described(network.state_dict(), **encoder.built, mean=augment.mean.flatten().tolist(),
+                     std=augment.std.flatten().tolist(), classes=list(classes),
+                     several=isinstance(network, Classifier) and network.several, method=method,
+                     config=digest[:16], version=__version__)  # fmt: skip
 
 
 class Viewer(nn.Module):
@@ -75,8 +61,8 @@ class Viewer(nn.Module):
 class Network(Viewer):
     """A trained network and all that it takes to look at a picture with it.
 
-    ``encoder`` Encoder. ``classes`` tuple of str: empty for one that was trained without labels.
-    ``size`` int: side of its images. ``about`` dict: what the file says of it.
+    ``classes``: empty for one that was trained without labels. ``size``: side of its images.
+    ``about``: what the file says of it.
     """
 
     def __init__(self, network: nn.Module, about: Mapping[str, Any]):
@@ -91,11 +77,10 @@ class Network(Viewer):
         return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
 
     def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:
-        """Files, or uint8 pixels (N, 3, S, S), as inputs of the network: float32 (N, 3, S, S).
+        """Files, or uint8 pixels, as inputs of the network: float32 (N, 3, S, S).
 
-        Files are brought to the network's size; ``resize`` as in a config's ``data``.
-
-        Raises FeatlearnError if a file is no picture, or pixels have another type or size.
+        ``resize``: of files, as in a config's ``data``. Raises FeatlearnError if a file is no
+        picture, or pixels have another type or size.
         """
         if not isinstance(pictures, Tensor):
             pictures = self.pixels(pictures, resize)
@@ -115,9 +100,8 @@ class Network(Viewer):
     def forward(self, pictures: Tensor | Iterable[PathLike]) -> Tensor:
         """How probable each class is, (N, classes), for pictures as :meth:`images` takes them.
 
-        With several labels an image each class has a probability of its own.
-
-        Raises FeatlearnError if the network has no classes.
+        With several labels each class has a probability of its own. Raises FeatlearnError without
+        classes.
         """
         if not isinstance(self.network, Classifier):
             raise FeatlearnError(

@@ -20,8 +20,8 @@ from featlearn.images.train.objective import Objective
 class Firing:
     """What a layer did on N images.
 
-    ``shares`` (N, channels): share of the places of the map at which the channel fires (is above
-    0). ``pooled`` (N, channels): mean of the channel over the map.
+    ``shares`` (N, channels): share of the map at which the channel is above 0. ``pooled`` (N,
+    channels): mean of the channel over the map.
     """
 
     shares: Tensor
@@ -44,19 +44,14 @@ class Firing:
 
 
 def firing(
-    encoder: Encoder,
-    layers: Sequence[str],
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    batch: int = 256,
-    device: torch.device | str = "cpu",
-) -> dict[str, Firing]:
+    encoder: Encoder, layers: Sequence[str], images: Tensor, preprocess: Preprocess, *,
+    batch: int = 256, device: torch.device | str = "cpu",
+) -> dict[str, Firing]:  # fmt: skip
     """Firing of rectified layers, by name, in one pass over the images.
 
     ``encoder``: moved to ``device``. ``layers``: names of modules whose outputs (B, channels, h, w)
     are rectified, there or right behind. ``images`` (N, 3, S, S) uint8. ``preprocess``:
-    normalisation, as for :func:`featlearn.images.train.features.extract`.
+    normalisation.
     """
     seen: dict[str, list[tuple[Tensor, Tensor]]] = {name: [] for name in layers}
 
@@ -77,10 +72,8 @@ def firing(
     finally:
         for handle in handles:
             handle.remove()  # type: ignore[attr-defined]
-    return {
-        name: Firing(*(torch.cat(list(parts)) for parts in zip(*found, strict=True)))
-        for name, found in seen.items()
-    }
+    return {name: Firing(*(torch.cat(list(parts)) for parts in zip(*found, strict=True)))
+            for name, found in seen.items()}  # fmt: skip
 
 
 def hoyer(values: Tensor) -> Tensor:
@@ -96,9 +89,7 @@ def hoyer(values: Tensor) -> Tensor:
 
 
 class FilterTrace(Objective):
-    """An objective that also keeps its encoder's first filters at some moments of its training.
-
-    They are a part of its state, so that a training that was interrupted goes on with them.
+    """An objective that also keeps its encoder's first filters at some moments, in its state.
 
     ``objective``: whose encoder names a ``first_layer``. ``points``: number of moments after the
     start, evenly spaced, the last of them the end.

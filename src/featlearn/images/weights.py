@@ -1,6 +1,6 @@
 """Weights from elsewhere into an encoder: by name, by file, or from a pre-training of ours.
 
-Nothing is downloaded, and no pickle is unpacked: a checkpoint that is more than tensors is refused.
+Nothing is downloaded, and a checkpoint that is more than tensors is refused: no pickle is unpacked.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ HEADS = ("fc.", "head.", "heads.head.", "classifier.")
 class Loaded:
     """What came of a file.
 
-    ``file``: that was read. ``head``: ``weight`` and ``bias`` of its classification head, if it has
-    one; not loaded. ``ignored``: names in the file that are no part of the encoder: a decoder, or
-    those allowed to differ. ``kept``: names of the encoder that keep the values they had, because
-    they may.
+    ``file``: that was read. ``head``: ``weight`` and ``bias`` of its classification head, if any;
+    not loaded. ``ignored``: names in the file that are no part of the encoder. ``kept``: names of
+    the encoder that keep the values they had.
     """
 
     file: Path
@@ -54,24 +53,21 @@ class Loaded:
 
 
 def load_weights(
-    encoder: Encoder,
-    source: str | Path,
-    folder: str | Path | None = None,
+    encoder: Encoder, source: str | Path, folder: str | Path | None = None,
     may_differ: Sequence[str] = (),
-) -> Loaded:
+) -> Loaded:  # fmt: skip
     """Fill an encoder with weights.
 
-    Positions of a vision transformer for another image size are interpolated. Checkpoints of
-    torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood; for networks of
-    timm (:class:`featlearn.images.pretrained.Borrowed`) what timm itself converts, such as CLIP's.
+    Checkpoints of torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood, and
+    for networks of timm what timm itself converts. Positions of a vision transformer for another
+    image size are interpolated.
 
     ``encoder``: is changed. ``source``: a file (``.safetensors``, or a state dict of torch), or a
     name: ``torchvision:`` and a weights enum such as ``ResNet50_Weights.IMAGENET1K_V1``, or
-    ``timm:`` and a model such as ``deit_base_patch16_224``. ``folder``: where files of named
-    weights lie, before torch's own cache is looked at. ``may_differ``: names, with ``*``, that the
-    file may lack or have too many, such as ``fc_norm.*``. Raises FeatlearnError if there is no such
-    file (it says which file belongs where), the file is damaged or more than tensors, or its
-    weights do not fit: every missing, unexpected or misshapen name.
+    ``timm:`` and a model. ``folder``: where files of named weights lie, before torch's own cache.
+    ``may_differ``: names, with ``*``, that the file may lack or have too many, such as
+    ``fc_norm.*``. Raises FeatlearnError if there is no such file (it says which belongs where), it
+    is damaged or more than tensors, or its weights do not fit.
     """
     file = find_weights(source, folder)
     read = read_weights(file)
@@ -90,9 +86,7 @@ def load_weights(
 
 
 def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) -> None:
-    """Refuse weights whose file says that they are of another encoder.
-
-    Tensors of equal shapes do not say it: a stride changes none of them.
+    """Refuse weights whose file says that they are of another encoder; shapes do not tell a stride.
 
     Raises FeatlearnError, naming each option that differs.
     """
@@ -100,11 +94,8 @@ def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) ->
     own = encoder.built.get("encoder", {})
     if not theirs or not own:  # then the tensors alone tell
         return
-    other = [
-        f"{name} {theirs.get(name)!r} in the file, {own.get(name)!r} here"
-        for name in sorted({*theirs, *own})
-        if theirs.get(name) != own.get(name)
-    ]
+    other = [f"{name} {theirs.get(name)!r} in the file, {own.get(name)!r} here"
+             for name in sorted({*theirs, *own}) if theirs.get(name) != own.get(name)]  # fmt: skip
     if other:
         raise FeatlearnError(f"{file}: weights of another encoder: {'; '.join(other)}")
 
@@ -190,19 +181,13 @@ def read_weights(file: Path) -> Weights:
 
 def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:
     """A state dict of torchvision's vision transformer with the names of timm."""
-    swaps = (
-        (r"^conv_proj\.", "patch_embed.proj."),
-        (r"^class_token$", "cls_token"),
-        (r"^encoder\.pos_embedding$", "pos_embed"),
-        (r"^encoder\.layers\.encoder_layer_(\d+)\.", r"blocks.\1."),
-        (r"\.ln_(\d)\.", r".norm\1."),
-        (r"\.self_attention\.in_proj_", ".attn.qkv."),
-        (r"\.self_attention\.out_proj\.", ".attn.proj."),
-        (r"\.mlp\.(?:0|linear_1)\.", ".mlp.fc1."),
-        (r"\.mlp\.(?:3|linear_2)\.", ".mlp.fc2."),
-        (r"^encoder\.ln\.", "norm."),
-        (r"^heads\.head\.", "head."),
-    )
+    swaps = ((r"^conv_proj\.", "patch_embed.proj."), (r"^class_token$", "cls_token"),
+             (r"^encoder\.pos_embedding$", "pos_embed"),
+             (r"^encoder\.layers\.encoder_layer_(\d+)\.", r"blocks.\1."),
+             (r"\.ln_(\d)\.", r".norm\1."), (r"\.self_attention\.in_proj_", ".attn.qkv."),
+             (r"\.self_attention\.out_proj\.", ".attn.proj."),
+             (r"\.mlp\.(?:0|linear_1)\.", ".mlp.fc1."), (r"\.mlp\.(?:3|linear_2)\.", ".mlp.fc2."),
+             (r"^encoder\.ln\.", "norm."), (r"^heads\.head\.", "head."))  # fmt: skip
     renamed = {}
     for name, value in weights.items():
         for pattern, replacement in swaps:
@@ -258,11 +243,9 @@ def _without_head(found: Weights) -> tuple[Weights, Weights]:
 def _refuse_misfits(
     file: Path, found: Weights, own: Mapping[str, Tensor], encoder: nn.Module
 ) -> None:
-    misshapen = [
-        f"{name} ({_shape(found[name])} in the file, {_shape(own[name])} in the encoder)"
-        for name in own
-        if name in found and found[name].shape != own[name].shape
-    ]
+    misshapen = [f"{name} ({_shape(found[name])} in the file, {_shape(own[name])} in the encoder)"
+                 for name in own
+                 if name in found and found[name].shape != own[name].shape]  # fmt: skip
     faults = {
         "missing": [name for name in own if name not in found],
         "unexpected": [name for name in found if name not in own],

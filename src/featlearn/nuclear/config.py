@@ -66,11 +66,8 @@ def met(domains: Mapping[str, Any]) -> set[str]:
     folders = sorted(path.name for path in root.glob("[!.]*") if path.is_dir())
     classes = {path.name for path in root.glob("[!.]*/[!.]*") if path.is_dir()}
     images = sum(1 for _ in root.glob("[!.]*/[!.]*/[!.]*"))
-    right = (
-        named(made["name"], "folders", own.table, folders)
-        and len(classes) == own.classes
-        and abs(images / own.images - 1) <= LOST
-    )
+    right = (named(made["name"], "folders", own.table, folders) and len(classes) == own.classes
+             and abs(images / own.images - 1) <= LOST)  # fmt: skip
     return {own.need, "resnet50-imagenet"} if right else set()
 
 

@@ -1,8 +1,7 @@
 """Training a linear featuriser with a fixed head on the signed-uniform model (ours).
 
-This is where the algorithm as it is run, and not the rank constraint of the theory, can be told
-from l2: Phi(x) = A x of p features, head ones / sqrt(p), penalties on A or on the nuclear norm of
-the batch of features. All arms and replicates are trained at once.
+Here the algorithm as it is run can be told from l2: Phi(x) = A x of p features, head ones /
+sqrt(p), penalties on A or on the nuclear norm of the batch of features. All arms train at once.
 """
 
 from __future__ import annotations

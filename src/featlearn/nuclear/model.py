@@ -54,9 +54,9 @@ def _chunks(n: int, d: int) -> list[int]:
 def laws(r: int, d: int, gamma: float) -> Sums:
     """All pairs of the two sums on a lattice, with their probabilities: no draws.
 
-    The density of a sum of n coordinates is the Fourier inverse of the n-th power of one
-    coordinate's characteristic function. From ten coordinates on both are smooth, and the lattice
-    (an eighth of a standard deviation, to twelve of them) is exact to ten digits and more.
+    The density of a sum of n coordinates is the Fourier inverse of the n-th power of one's
+    characteristic function. From ten coordinates on the lattice (an eighth of a standard deviation,
+    to twelve of them) is exact to ten digits and more.
     """
     found = [_law(r, 0.5, r / 2, 1 / 12), _law(d - r, gamma, (d - r) * gamma, 1 / 3 - gamma**2)]
     (x, p), (y, q) = found
@@ -79,9 +79,8 @@ def optimum(seen: Sums, r: int, d: int, penalty: float, kind: str = "l2") -> tup
     """(alpha, beta) of the penalised loss reduced as in (E.10), by Newton with backtracking.
 
     ``l2``: eq. (6.4), penalty / 2 |w|^2. ``nuclear``: penalty times the root of the mean square of
-    the score, the least nuclear norm over sqrt(n) of features with these effective weights. Raises
-    ArithmeticError if the gradient does not vanish; for the nuclear norm also where the optimum is
-    0.
+    the score, the least nuclear norm over sqrt(n). Raises ArithmeticError if the gradient does not
+    vanish; for the nuclear norm also where the optimum is 0.
     """
     s = torch.stack([seen.invariant, seen.environment], 1)
     share = torch.full((len(s),), 1 / len(s)).double() if seen.share is None else seen.share
@@ -90,11 +89,8 @@ def optimum(seen: Sums, r: int, d: int, penalty: float, kind: str = "l2") -> tup
     w = torch.full((2,), 0.0 if kind == "l2" else 1e-2 / math.sqrt(d), dtype=torch.float64)
 
     def size(at: Tensor) -> Tensor:
-        return (
-            (weight * at.square()).sum() / 2
-            if kind == "l2"
-            else penalty * (at @ second @ at).sqrt()
-        )
+        return ((weight * at.square()).sum() / 2 if kind == "l2"
+                else penalty * (at @ second @ at).sqrt())  # fmt: skip
 
     def loss(at: Tensor) -> Tensor:
         return share @ functional.softplus(-(s @ at)) + size(at)

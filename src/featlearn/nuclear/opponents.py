@@ -41,10 +41,8 @@ def opponents(
         "random features": _head(random, parts, classes),
         "majority": [float((one.labels == most).float().mean()) for one in parts],
     }
-    return {
-        arm: {"averaging": "best", "training": own[0], "validation": own[1], "value": own[2]}
-        for arm, own in found.items()
-    }
+    return {arm: {"averaging": "best", "training": own[0], "validation": own[1], "value": own[2]}
+            for arm, own in found.items()}  # fmt: skip
 
 
 def _pixels(images: Tensor | Rows, side: int) -> Tensor:

@@ -79,14 +79,9 @@ def losses(
     total = entropy.mean(1)
     for mixed in (False, True):
         for norm in ("nuclear", "frobenius"):
-            chosen = [
-                (i, arm["nu"])
-                for i, arm in enumerate(arms)
-                if arm.get("nu")
-                and step >= arm.get("nu_start_step", 0)
-                and bool(arm.get("mixup")) == mixed
-                and arm.get("norm", "nuclear") == norm
-            ]
+            chosen = [(i, arm["nu"]) for i, arm in enumerate(arms) if arm.get("nu")
+                      and step >= arm.get("nu_start_step", 0) and bool(arm.get("mixup")) == mixed
+                      and arm.get("norm", "nuclear") == norm]  # fmt: skip
             if chosen:
                 rows = _rows([i for i, _ in chosen], len(arms), trials)
                 parts = batch.domains if mixed else 1

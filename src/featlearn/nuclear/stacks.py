@@ -58,7 +58,6 @@ def stacks(domains: Settings) -> list[tuple[Sequence[int], Sequence[str]]]:
     keys, count = list(trainings(domains)), domains["trials"] * domains_of(domains)
     most = domains["training"]["at_once"]
     few = max(1, most // len(keys))
-    return [
-        (range(first, min(first + few, count)), keys[start : start + most])
-        for first, start in product(range(0, count, few), range(0, len(keys), most))
-    ]
+    return [(range(first, min(first + few, count)), keys[start : start + most])
+            for first, start in product(
+                range(0, count, few), range(0, len(keys), most))]  # fmt: skip

@@ -134,10 +134,8 @@ class Swad:
 
     def go_on(self, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> None:
         """Undo :meth:`kept`, right after the start."""
-        every = {
-            place: Average.of(below(place, tensors), count, loss)
-            for place, (count, loss) in plain["every"].items()
-        }
+        every = {place: Average.of(below(place, tensors), count, loss)
+                 for place, (count, loss) in plain["every"].items()}  # fmt: skip
         self.start.extend(every[place] for place in plain["start"])
         self.smooth.extend(every[place] for place in plain["smooth"])
         self.threshold, self.dead = plain["threshold"], plain["dead"]

@@ -1,8 +1,7 @@
 """Training on some domains for one that is not seen (DomainBed's protocol, section 6.3.2).
 
-A batch holds as many images of every training domain. What is chosen is chosen on images of the
-training domains that were held out; the unseen domain is looked at once, at the end. Trials and
-algorithms are a tensor axis: all networks of a stack take a step at once.
+A batch holds as many images of every training domain. Choices are made on held-out images of the
+training domains. All networks of a stack take a step at once.
 """
 
 from __future__ import annotations
@@ -37,20 +36,15 @@ Sight = Callable[[Tensor, Draws | None], Tensor]
 class Net(nn.Module):
     """Encoder and linear head: images to features and scores.
 
-    ``encoder``. ``size``: pixels of the images' sides. ``classes``. ``features``: ``mean`` over the
-    encoder's last map, or all cells of the ``map``. ``frozen``: norms over batches keep the
-    statistics that the encoder came with, as in the released code; from a random start they then do
-    nothing.
+    ``size``: pixels of the images' sides. ``features``: ``mean`` over the encoder's last map, or
+    all cells of the ``map``. ``frozen``: norms over batches keep the encoder's statistics, as in
+    the released code; from a random start they then do nothing.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        size: int,
-        classes: int,
-        features: str = "mean",
+        self, encoder: Encoder, size: int, classes: int, features: str = "mean",
         frozen: bool = False,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.encoder, self.whole, self.frozen = encoder, features == "map", frozen
         cells = math.prod(encoder.grid(size)) if self.whole else 1
@@ -117,11 +111,8 @@ class Stack:
             loss.append(cross_entropies(scores, y.expand(len(scores), -1)).sum(1).cpu())
             features.append(phi.cpu())
         count = len(data.labels)
-        return (
-            torch.stack(right).sum(0) / count,
-            torch.stack(loss).sum(0) / count,
-            torch.cat(features, 1),
-        )
+        return (torch.stack(right).sum(0) / count, torch.stack(loss).sum(0) / count,
+                torch.cat(features, 1))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -168,15 +159,11 @@ def train(
         own.optimiser.step()
         own.segment.add(stack.state)
         if own.step % training["checkpoint_every"] == 0 or own.step == steps:
-            found = [
-                stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
-                for i, trial in enumerate(trials)
-            ]
+            found = [stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
+                     for i, trial in enumerate(trials)]  # fmt: skip
             counts = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
-            own.look(
-                torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
-                torch.tensor(counts) | (own.step == steps),
-            )  # fmt: skip
+            own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
+                     torch.tensor(counts) | (own.step == steps))  # fmt: skip
         loop.after(own.step, own.kept)
         seconds = max(time.monotonic() - begun, 1e-9)
         pace = {"images a second": f"{each * (own.step - first) / seconds:.0f}"}

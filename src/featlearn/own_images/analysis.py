@@ -71,12 +71,11 @@ def wilson(share: float, images: int) -> tuple[float, float]:
 
 
 def difference(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float, float]:
-    """Mean difference of two networks' accuracies, with a 95 % bootstrap interval (rather too
-    narrow with few replicates).
+    """Mean difference of two networks' accuracies, low and high of a 95 % bootstrap interval.
 
-    Test images and replicates are drawn with replacement, the same for both networks. ``ours``,
-    ``theirs``: 1 where the network of a replicate is right on a test image, (R, N); replicates in
-    pairs. Returns mean, low and high.
+    Test images and replicates are drawn with replacement, the same for both. ``ours``, ``theirs``:
+    1 where the network of a replicate is right on a test image, (R, N); replicates in pairs. With
+    few replicates the interval is rather too narrow.
     """
     apart = ours.astype(np.int64) - theirs.astype(np.int64)
     replicates, images = apart.shape
@@ -109,13 +108,12 @@ def method_name(start: str, method: str, evaluation: str = "fine-tuned") -> str:
 def accuracy_table(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
     """Every data set, start, evaluation and share of the labels.
 
-    ``evaluations``, ``predictions``: as :class:`~featlearn.own_images.experiment.Evaluated` has
-    them, with columns data_set, start, method, replicate. Returns DataFrame: columns of ``KEYS``;
-    mean over replicates, low, high, replicates; gain, gain_low, gain_high: the difference from the
-    random start with the same evaluation and labels, replicate by replicate and image by image
-    (absent for the random start itself). Of an accuracy low and high are Wilson's over test images,
-    those of the gain a bootstrap over images and replicates; of other quantities both are
-    t-intervals over replicates.
+    ``evaluations``, ``predictions``: of :class:`~featlearn.own_images.experiment.Evaluated`, with
+    columns data_set, start, method, replicate. Returns columns of ``KEYS``; mean over replicates,
+    low, high, replicates; gain, gain_low, gain_high: the difference from the random start,
+    replicate by replicate and image by image. Intervals of accuracies are Wilson's over test
+    images, of their gains a bootstrap over images and replicates; of other quantities t-intervals
+    over replicates.
     """
     means = summary(evaluations, KEYS).drop(columns=["largest", "half_width"])
     rows = [{**row, **_intervals_of(row, evaluations, predictions)}
@@ -289,11 +287,8 @@ def detection(detections: pd.DataFrame) -> Table:
     )
     shown = found.rename(columns={"data_set": "data set", "method": "encoder"})
     heads = {"ap50": "AP50", "ap75": "AP75", "ap": "AP"}
-    return Table(
-        found,
-        side_by_side(shown, ["data set", "encoder"], "quantity", heads),
-        f"As COCO counts it, mean over classes; after the sign: {SPREAD_KIND}.",
-    )
+    return Table(found, side_by_side(shown, ["data set", "encoder"], "quantity", heads),
+                 f"As COCO counts it, mean over classes; after the sign: {SPREAD_KIND}.")  # fmt: skip
 
 
 # --------------------------------------------------------------------------- figures
@@ -375,10 +370,8 @@ def _panel(ax: Axes, table: pd.DataFrame, values: pd.DataFrame) -> None:
             for x, count in zip(at, rows["labels"], strict=True):
                 points = np.sort(seen.loc[seen["labels"] == count, "value"].to_numpy())
                 aside = (np.arange(len(points)) - (len(points) - 1) / 2) * 0.12 * width
-                ax.plot(
-                    x + aside, points, "o", color=colours[start], markersize=4,
-                    markeredgecolor="white", markeredgewidth=0.5,
-                )  # fmt: skip
+                ax.plot(x + aside, points, "o", color=colours[start], markersize=4,
+                        markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
     ax.set_xticks(range(len(counts)), [f"{count} labels" for count in counts])
     ax.set_ylim(0, 1.03)
     ax.grid(axis="x", visible=False)
@@ -395,10 +388,8 @@ def learning(histories: pd.DataFrame) -> Figure:
     """
     sets = dict(list(histories.groupby("data_set", sort=False)))
     # the largest and the smallest number of labels of each set
-    ends = {
-        name: list(dict.fromkeys([rows["labels"].max(), rows["labels"].min()]))
-        for name, rows in sets.items()
-    }
+    ends = {name: list(dict.fromkeys([rows["labels"].max(), rows["labels"].min()]))
+            for name, rows in sets.items()}  # fmt: skip
     drawn = canvas(8.2, 2.6 * len(sets) + 0.3)
     across = 1 + max(map(len, ends.values()))
     axes = drawn.subplots(len(sets), across, squeeze=False)

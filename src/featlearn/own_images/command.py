@@ -37,10 +37,8 @@ ABOUT += ["data_set", "start", "method", "replicate"]
 
 
 def fitting(folder: Path, images: int, size: int, replicates: int) -> dict[str, Any]:
-    """The group of ``real_images`` for a folder with so many pictures.
-
-    An epoch has at least four steps; hundreds of pictures get 200 steps of fine-tuning, thousands
-    the workflow's 500.
+    """The group of ``real_images`` for a folder with so many pictures: four steps an epoch at
+    least.
     """
     train = max(1, round(images * (1 - TEST_SHARE)))
     batch = 64
@@ -183,8 +181,7 @@ def estimate(settings: Mapping[str, Any], train: int, cores: int) -> float:
     """Seconds of a run on one data set: a few steps of its trainings are timed here and now.
 
     ``settings``: a group of the section ``real_images``, with its defaults. ``train``: number of
-    training images. ``cores``: that jobs share; a job has ``threads`` of them, which is one unless
-    the config says more.
+    training images. ``cores``: that jobs share.
     """
     from featlearn.core.seeds import seeded
     from featlearn.images.augment import Augment
@@ -211,13 +208,9 @@ def estimate(settings: Mapping[str, Any], train: int, cores: int) -> float:
 
 
 def _seconds(
-    objective: Objective,
-    training: Mapping[str, Any],
-    augment: Augment,
-    side: int,
-    *,
+    objective: Objective, training: Mapping[str, Any], augment: Augment, side: int, *,
     labelled: bool,
-) -> float:
+) -> float:  # fmt: skip
     import torch
 
     from featlearn.images.train.loop import fit
@@ -234,10 +227,8 @@ def _seconds(
 
 
 def write_curves(made: Path, logs: Path) -> list[str]:
-    """Write the curves of every training below ``made`` to ``logs`` for TensorBoard, and give the
-    runs' names.
-
-    Event files hold times and machines, so that they are no results and lie beside them.
+    """Curves of every training below ``made``, written to ``logs`` for TensorBoard; names of the
+    runs.
     """
     from featlearn.core.files import read_parquet
 

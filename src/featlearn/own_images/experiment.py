@@ -75,8 +75,8 @@ def open_roles(
 ) -> dict[str, ImageSet]:
     """Training and test images; the same for all replicates, and for all sets of the same data.
 
-    ``name`` is that of the set, for messages. Raises FeatlearnError if files are missing, no image
-    can be used, or there are no labels of two classes.
+    ``name``: of the set, for messages. Raises FeatlearnError if files are missing, no image can be
+    used, or there are no labels of two classes.
     """
     # the stream has no name of the set: sets of the same data share their test images
     opened = open_splits(as_on_disk(data), cache, seed, "mrp", "real-images")
@@ -102,12 +102,11 @@ def describe(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """What was decoded, what could not be, and what is there twice.
 
-    Returns ``summary``: columns role (``train``, ``test``), class, images; repeated: how
-    many of them are, pixel for pixel, in the other role as well; contradicted: how many have
-    another class somewhere; and pixels: the SHA-256 of all pixels that the role's images were
-    taken from. Returns ``faults``: columns split, file, reason: one row an image that is left
-    out. Returns ``twice``: columns of ``TWICE``: one row an image whose pixels stand in
-    another role or class as well.
+    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are,
+    pixel for pixel, in the other role as well; contradicted: how many have another class somewhere;
+    pixels: the SHA-256 of all pixels that the role's images were taken from. ``faults``: columns
+    split, file, reason: one row an image that is left out. ``twice``: columns of ``TWICE``: one row
+    an image whose pixels stand in another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
@@ -119,10 +118,8 @@ def describe(
         pixels[role] = whole.sha256
         faults.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
     if data["kind"] == "folder":
-        faults += [
-            pd.DataFrame({"split": seen.part, "file": list(seen.unread), "reason": UNREAD})
-            for seen in look(data)
-        ]
+        faults += [pd.DataFrame({"split": seen.part, "file": list(seen.unread), "reason": UNREAD})
+                   for seen in look(data)]  # fmt: skip
     again = repeats({role: (images.images, images.labels) for role, images in opened.items()})
     summaries: list[pd.DataFrame] = []
     rows: list[tuple[str, ...]] = []
@@ -133,11 +130,8 @@ def describe(
         summaries.append(tidy({"role": [role], "class": images.classes}, **counts))
         summaries[-1]["pixels"] = pixels.get(role, pixels["train"])
         rows += _twice(role, images, repeated | contradicted)
-    return (
-        pd.concat(summaries, ignore_index=True),
-        pd.concat(faults, ignore_index=True),
-        pd.DataFrame(rows, columns=TWICE).astype(str).sort_values(TWICE, ignore_index=True),
-    )
+    return (pd.concat(summaries, ignore_index=True), pd.concat(faults, ignore_index=True),
+            pd.DataFrame(rows, columns=TWICE).astype(str).sort_values(TWICE, ignore_index=True))  # fmt: skip
 
 
 def _twice(role: str, images: ImageSet, which: Tensor) -> Iterator[tuple[str, ...]]:
@@ -160,24 +154,18 @@ def _counts(images: ImageSet, rows: Tensor | None = None) -> list[int]:
 class RealExperiment(Replicate):
     """One replicate on a data set of real images.
 
-    All replicates share training and test images. They differ in initial weights, in the order of
-    the images, and in which training images keep their labels. ``name``: of the data set; names the
-    random streams. ``settings``: a group of the ``real_images`` section. ``seed``: base seed of the
-    run. ``cache``, ``replicate``, ``device``: See
-    :class:`~featlearn.images.train.replicate.Replicate`.
+    Replicates differ in initial weights, in the order of the images, and in which training images
+    keep their labels. ``name``: of the data set and the random streams. ``settings``: a group of
+    the ``real_images`` section. ``seed``: base seed of the run. ``cache``, ``replicate``,
+    ``device``: see :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     cache: PathLike
 
     def __init__(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        cache: PathLike,
-        seed: int,
-        replicate: int,
+        self, name: str, settings: Mapping[str, Any], cache: PathLike, seed: int, replicate: int,
         device: torch.device | str = "cpu",
-    ):
+    ):  # fmt: skip
         super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
         self.label: str | None = f"{name}-{replicate}"
         with reported_already():
@@ -232,10 +220,8 @@ class RealExperiment(Replicate):
     @cached_property
     def labelled_rows(self) -> dict[float, Tensor]:
         """Sorted training rows that keep their labels, by fraction; smaller sets lie in larger."""
-        return {
-            fraction: fraction_rows(self.train.labels, fraction, *self.name, "labels")
-            for fraction in self.settings["label_fractions"]
-        }
+        return {fraction: fraction_rows(self.train.labels, fraction, *self.name, "labels")
+                for fraction in self.settings["label_fractions"]}  # fmt: skip
 
     def labelled(self, fraction: float) -> ImageSet:
         """The training images whose labels are used."""
@@ -287,16 +273,12 @@ class RealExperiment(Replicate):
             measured.assign(
                 quantity=PRECISION if self.several else ACCURACY, test_images=len(self.judged)
             ),
-            described(
-                trained[most],
-                self.augment,
-                f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels",
-                self.origin,
-                self.train.classes,
-            ),
+            described(trained[most], self.augment,
+                      f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels", self.origin,
+                      self.train.classes),
             pd.concat(said, ignore_index=True),
             pd.concat(histories, ignore_index=True),
-        )
+        )  # fmt: skip
 
     @cached_property
     def judged(self) -> Tensor:
@@ -329,10 +311,8 @@ class RealExperiment(Replicate):
     def frozen(self, encoder: Encoder) -> Frozen[Judged]:
         """Features of the test images, and of those whose labels are used at the largest share."""
         labelled = self.labelled(max(self.labelled_rows))
-        train, test = (
-            extract(encoder, part.images, self.plain, device=self.device)
-            for part in (labelled, self.test)
-        )
+        train, test = (extract(encoder, part.images, self.plain, device=self.device)
+                       for part in (labelled, self.test))  # fmt: skip
         return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
 
     def probed(self, features: Frozen[Judged], fraction: float) -> dict[str, Judged]:
@@ -372,8 +352,8 @@ class Evaluated(NamedTuple):
 
     ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity,
     test_images. ``weights``: of the fine-tuned classifier with most labels. ``said``: of every
-    evaluation a row a test image: columns evaluation, fraction, image, file, label, said. No row
-    where an image may have several labels. ``histories``: of the fine-tunings: columns of
+    evaluation a row a test image: columns evaluation, fraction, image, file, label, said; no row
+    with several labels. ``histories``: of the fine-tunings: columns of
     :func:`~featlearn.images.train.loop.fit`, fraction, labels.
     """
 

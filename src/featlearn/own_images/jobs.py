@@ -1,7 +1,6 @@
 """What rules call: decode, pre-train, evaluate and detect, each for one data set.
 
-As a program, ``python -m`` of a JSON file, it is one of several processes that pre-train together;
-:func:`featlearn.images.train.launch.run_together` starts them, and the first writes the results.
+As a program, ``python -m`` of a JSON file, it is one of several processes that pre-train together.
 """
 
 from __future__ import annotations
@@ -46,12 +45,10 @@ def pretrain(job: Job) -> Results:
     """Pre-train an encoder without labels, in one process or in several."""
     pretraining = job.config["pretraining"]
     arguments = {
-        "name": job.wildcards.image_set,
-        "settings": job.config,
-        "cache": job.results / job.params.cache,
-        "seed": job.seed,
+        "name": job.wildcards.image_set, "settings": job.config,
+        "cache": job.results / job.params.cache, "seed": job.seed,
         "replicate": int(job.wildcards.replicate),
-    }
+    }  # fmt: skip
     layout = Layout(pretraining["processes"], pretraining["nodes"])
     if layout.processes == 1:
         weights, history = train(arguments, job.device)
@@ -59,13 +56,9 @@ def pretrain(job: Job) -> Results:
     staging = job.output.weights.parent
     made = {"weights": staging / "together.safetensors", "history": staging / "together.parquet"}
     arguments |= {
-        **made,
-        "results": job.results,
-        "staging": staging,
-        "checkpoints": job.checkpoints,
-        "device": job.params.device,
-        "threads": job.threads,
-    }
+        **made, "results": job.results, "staging": staging, "checkpoints": job.checkpoints,
+        "device": job.params.device, "threads": job.threads,
+    }  # fmt: skip
     file = staging / "arguments.json"
     file.write_text(json.dumps(arguments, default=str), encoding="utf-8")
     run_together(MODULE, [str(file)], layout)
@@ -78,8 +71,8 @@ def train(
     """Pre-train on one data set; weights of the encoder and history of the training.
 
     ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment;
-    ``checkpoints`` where no job says where to keep them. ``on``: device of this process. ``tells``:
-    whether this process reports the progress of all.
+    ``checkpoints`` where no job says where. ``on``: device. ``tells``: whether this process
+    reports.
     """
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)

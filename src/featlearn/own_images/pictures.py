@@ -1,8 +1,4 @@
-"""Figures that show pictures: training images as networks get them, and Eigen-CAM maps.
-
-Maps stand side by side as in the paper: supervised | SimMIM, supervised | MAE | data2vec. What the
-parts of a photograph are is not known, so nothing is counted here.
-"""
+"""Figures that show pictures: training images as networks get them, and Eigen-CAM maps."""
 
 from __future__ import annotations
 
@@ -15,9 +11,10 @@ from torch import Tensor
 
 from featlearn.core.files import read_tensors
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.images.cam.cam_folder import heat_maps
+from featlearn.images.api import heat_maps
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.figures import bare, enlarged, height_of, image_cell, page, slots
+from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.own_images.analysis import METHODS, cut, short
@@ -51,11 +48,8 @@ def pictures(job: Job) -> Figure:
         with reported_already():
             opened = open_roles(settings["data"], cache, job.seed, name)
         sets.setdefault(key, (name, opened["train"]))
-    rows = [
-        (name, train, label)
-        for name, train in sets.values()
-        for label in range(min(CLASSES, len(train.classes)))
-    ]
+    rows = [(name, train, label) for name, train in sets.values()
+            for label in range(min(CLASSES, len(train.classes)))]  # fmt: skip
     drawn = canvas(8.2, 1.05 * len(rows))
     axes = drawn.subplots(len(rows), EACH, squeeze=False)
     for line, (name, train, label) in zip(axes, rows, strict=True):
@@ -68,10 +62,8 @@ def pictures(job: Job) -> Figure:
         for ax in line[len(chosen) :]:
             ax.set_axis_off()
         words = short(train.classes[label])
-        line[0].set_ylabel(
-            words if len(sets) == 1 else f"{short(name)}\n{words}",
-            rotation=0, ha="right", va="center", fontsize=8.5,
-        )  # fmt: skip
+        line[0].set_ylabel(words if len(sets) == 1 else f"{short(name)}\n{words}",
+                           rotation=0, ha="right", va="center", fontsize=8.5)  # fmt: skip
     return drawn
 
 
@@ -79,9 +71,9 @@ def pictures(job: Job) -> Figure:
 class Panel:
     """Images beside what some classifiers make of them.
 
-    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of the classes of each
-    image; none where that is not known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name.
-    ``said``: the class that it gives the highest score, for each image.
+    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of each image's classes,
+    if known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``said``: the class that
+    it says.
     """
 
     title: str
@@ -94,11 +86,7 @@ class Panel:
 def panel(
     title: str, experiments: Mapping[str, tuple[RealExperiment, Classifier]], count: int
 ) -> Panel:
-    """Maps of classifiers, by their names, on the same test images.
-
-    ``experiments``: each classifier with the experiment that it was trained in; all have the same
-    test images.
-    """
+    """Maps of classifiers, by their names, on the same test images, each with its experiment."""
     test = next(iter(experiments.values()))[0].test
     # by a rule and not by hand; by number, where an image may have several classes
     turns = in_turn(test.labels) if test.labels.dim() == 1 else torch.arange(len(test))
@@ -107,27 +95,24 @@ def panel(
     overlays, said = {}, {}
     for name, (experiment, classifier) in experiments.items():
         plain, device = experiment.plain, experiment.device
-        heat = heat_maps(classifier.encoder, images, None, plain, device)
+        inputs = plain(images, Draws(("evaluation",), 0, len(images)))
+        heat = heat_maps(classifier.encoder, inputs, device=str(device))
         scores = extract(classifier, images, plain, outputs=classifier.scores, device=device)
         overlays[name] = enlarged(images, heat)
         said[name] = [test.classes[label] for label in scores.argmax(1).tolist()]
     truth = [
-        [
-            test.classes[number]
-            for number in ((label != 0).nonzero()[:, 0] if label.dim() else [label])
-        ]
+        [test.classes[number]
+         for number in ((label != 0).nonzero()[:, 0] if label.dim() else [label])]
         for label in test.labels[rows]
-    ]
+    ]  # fmt: skip
     return Panel(title, images, truth, overlays, said)
 
 
 def maps_figure(panels: Sequence[Panel]) -> Figure:
     """One panel below the other; a slot an image: itself, then its map under each classifier."""
     across = [3 if len(one.overlays) < 3 else 2 for one in panels]
-    heights = [
-        height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
-        for one, wide in zip(panels, across, strict=True)
-    ]
+    heights = [height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
+               for one, wide in zip(panels, across, strict=True)]  # fmt: skip
     drawn = page(sum(heights))
     parts = drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
     for part, one, wide in zip(parts, panels, across, strict=True):

@@ -1,8 +1,4 @@
-"""The report on a user's own images: one offline HTML file, worth sending.
-
-Nothing is measured here. It loads nothing from elsewhere (pictures are ``data:`` URIs), all that
-comes out of a file is escaped, and the same inputs give the same page.
-"""
+"""The report on a user's own images: one offline HTML file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -40,29 +36,21 @@ class Shown(NamedTuple):
 
 
 def render(
-    *,
-    folder: Path,
-    captions: Mapping[str, str],
-    faults: Mapping[str, Path],
-    twice: Mapping[str, Path],
-    config: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    command: str,
-) -> str:
+    *, folder: Path, captions: Mapping[str, str], faults: Mapping[str, Path],
+    twice: Mapping[str, Path], config: Mapping[str, Any], settings: Mapping[str, Any], command: str,
+) -> str:  # fmt: skip
     """The HTML of the report.
 
     ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as
-    ``figure/<name>``, its caption (Markdown). ``faults``: of each data set the Parquet file of the
-    pictures that were left out. ``twice``: the same of those whose pixels stand in another part or
-    class as well. ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` of
-    the config, with its defaults. ``command``: what makes this run again.
+    ``figure/<name>``, in Markdown. ``faults``, ``twice``: of each data set the Parquet file of
+    pictures that were left out, and of those that stand in another part or class as well.
+    ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its defaults.
+    ``command``: what makes this run again.
     """
     table = read_parquet(folder / "tables" / "accuracy.parquet")
     counts = read_parquet(folder / "tables" / "pictures.parquet")
-    left = {
-        name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
-        for name, path in faults.items()
-    }
+    left = {name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
+            for name, path in faults.items()}  # fmt: skip
     return (
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
@@ -72,21 +60,15 @@ def render(
             command=command,
             sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
             warnings=warnings(table, counts),
-            figures={
-                name: _figure(folder, name, captions[key])
-                for name in FIGURES
-                if (key := f"figure/{name}") in captions
-            },
-            tables={
-                name: _table(folder, name, captions[key])
-                for name in TABLES
-                if (key := f"table/{name}") in captions
-            },
+            figures={name: _figure(folder, name, captions[key]) for name in FIGURES
+                     if (key := f"figure/{name}") in captions},
+            tables={name: _table(folder, name, captions[key]) for name in TABLES
+                    if (key := f"table/{name}") in captions},
             left=left,
             twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
             listed=LISTED,
         )
-    )
+    )  # fmt: skip
 
 
 def _figure(folder: Path, name: str, caption: str) -> Shown:
@@ -107,10 +89,8 @@ def _with_heads(html: str, keys: int) -> Markup:
     """A table whose cells know their heads: on a narrow screen each row is a card of its own."""
     heads = [Markup(head).striptags() for head in re.findall(r"<th[^>]*>(.*?)</th>", html)]
     kinds = ("", Markup(' class="subject"'))
-    cells = cycle(
-        Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
-        for place, head in enumerate(heads)
-    )
+    cells = cycle(Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
+                  for place, head in enumerate(heads))  # fmt: skip
     return Markup(re.sub("<td", lambda _: next(cells), html))
 
 
@@ -137,10 +117,8 @@ def sentences(table: pd.DataFrame, counts: pd.DataFrame, left: Mapping[str, int]
         )
         tuned = pick(table, data_set=name, evaluation="fine-tuned")
         most = tuned[tuned["fraction"] == tuned["fraction"].max()]
-        words = [
-            f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
-            for row in most.to_dict("records")
-        ]
+        words = [f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
+                 for row in most.to_dict("records")]  # fmt: skip
         quantity, labels = most["quantity"].iloc[0], most["labels"].iloc[0]
         lines.append(
             f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "

@@ -65,13 +65,9 @@ def scored(weights: Weights, x: Tensor) -> Tensor:
 
 
 def train_adapters(
-    cached: Cached,
-    labels: Sequence[int],
-    copies: int,
-    weight: float,
-    sizes: tuple[int, int, int, float],
-    random: Sequence[torch.Generator],
-) -> Weights:
+    cached: Cached, labels: Sequence[int], copies: int, weight: float,
+    sizes: tuple[int, int, int, float], random: Sequence[torch.Generator],
+) -> Weights:  # fmt: skip
     """Adapters for each number of labels, of each replicate, by Adam with a cosine.
 
     ``copies``: augmented copies that are used; two different ones are a pair, so ``weight`` asks

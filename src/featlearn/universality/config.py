@@ -188,12 +188,9 @@ def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
         for name, printed in PROBED.items()
         if all(has(model, target) and (number == ALL or number in asked(models, model, target))
                for model in printed.columns for target, number in printed.rows)
-    } | {
-        name
-        for name, (model, targets) in ADAPTED.items()
-        if name != "table-f-8" and set(COPIES) <= set(foundation["copies"])
-        and all(has(model, target) for target in targets)
-    }  # fmt: skip
+    } | {name for name, (model, targets) in ADAPTED.items()
+         if name != "table-f-8" and set(COPIES) <= set(foundation["copies"])
+         and all(has(model, target) for target in targets)}  # fmt: skip
     return {name: "measured" if name in whole else "stand-in"
             for name in ("table-7-2", *ADAPTED, *PROBED)}  # fmt: skip
 

@@ -34,12 +34,10 @@ def _subset(one: str) -> tuple[Printed, Printed]:
     counts = {1000: "1k", 2000: "2k", 4000: "4k", 8000: "8k"}
     counts[500] = "500 labels" if one == "Bird" else "500"
     return (
-        Printed(
-            "table-f-2" if one == "Bird" else "table-f-3",
-            {f"{vit} {own}": own for own in (target, "ImageNet", "10 % ImageNet")},
-            {(target, number): f"{one}, {word}" for number, word in counts.items()}
-            | {("ImageNet", ALL): "ImageNet, all"},
-        ),
+        Printed("table-f-2" if one == "Bird" else "table-f-3",
+                {f"{vit} {own}": own for own in (target, "ImageNet", "10 % ImageNet")},
+                {(target, number): f"{one}, {word}" for number, word in counts.items()}
+                | {("ImageNet", ALL): "ImageNet, all"}),
         Printed(
             "table-f-10-f-11",
             {f"{vit} {target}": "specific", f"{vit} ImageNet": "ImageNet",
@@ -50,12 +48,10 @@ def _subset(one: str) -> tuple[Printed, Printed]:
 
 
 #: Tables of the thesis that are probes on encoders at fixed numbers of labels.
-PROBED = {
-    "table-f-1": Printed("table-f-1-f-4", _UNICL, _FEW),
-    "table-f-4": Printed("table-f-1-f-4", _UNICL, _FEW | _EVERY),
-    **dict(zip(("table-f-2", "table-f-10"), _subset("Bird"), strict=True)),
-    **dict(zip(("table-f-3", "table-f-11"), _subset("Vehicle"), strict=True)),
-}
+PROBED = {"table-f-1": Printed("table-f-1-f-4", _UNICL, _FEW),
+          "table-f-4": Printed("table-f-1-f-4", _UNICL, _FEW | _EVERY),
+          **dict(zip(("table-f-2", "table-f-10"), _subset("Bird"), strict=True)),
+          **dict(zip(("table-f-3", "table-f-11"), _subset("Vehicle"), strict=True))}  # fmt: skip
 #: Tables of adapters: the encoder and the data sets of each. SimCSE is tuned as a whole there.
 ADAPTED = {
     "table-f-6": ("CLIP", ("ImageNet", "SVHN", "GTSRB")),

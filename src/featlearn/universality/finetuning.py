@@ -55,14 +55,9 @@ def spread(parts: Sequence[Tensor], spans: int) -> Tensor:
 
 
 def batches(
-    world: World,
-    target: Labelled,
-    labels: Sequence[int],
-    spans: int,
-    batch: int,
-    random: Sequence[torch.Generator],
-    views: int,
-) -> Iterator[tuple[Tensor, ...]]:
+    world: World, target: Labelled, labels: Sequence[int], spans: int, batch: int,
+    random: Sequence[torch.Generator], views: int,
+) -> Iterator[tuple[Tensor, ...]]:  # fmt: skip
     """Classes (P, n) and views (P, n, d) of labelled samples; spurious features are new."""
     rows = torch.arange(len(random))[:, None]
     tasks = torch.zeros(batch, dtype=torch.long)
@@ -77,13 +72,9 @@ def batches(
 
 
 def tune(
-    method: MoCo,
-    classes: int,
-    weight: float,
-    stream: Iterator[tuple[Tensor, ...]],
-    steps: int,
+    method: MoCo, classes: int, weight: float, stream: Iterator[tuple[Tensor, ...]], steps: int,
     rate: float,
-) -> Weights:
+) -> Weights:  # fmt: skip
     """Train encoders and linear heads in place.
 
     ``weight``: ``lambda``; with 0 ``stream`` gives one view, and two otherwise. Returns dict:
@@ -114,12 +105,9 @@ def scores(method: MoCo, head: Weights, x: Tensor) -> Tensor:
 
 
 def accuracies(
-    method: MoCo,
-    head: Weights,
-    parts: Mapping[str, tuple[Tensor, Tensor]],
-    labels: Sequence[int],
+    method: MoCo, head: Weights, parts: Mapping[str, tuple[Tensor, Tensor]], labels: Sequence[int],
     spans: Sequence[int],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """Rows of test and training accuracies on the target, by labels, mixture and replicate.
 
     ``parts``: views (R, n, d) and classes (R, n) of training and test. ``labels``, ``spans``: of

@@ -55,40 +55,30 @@ def floors_of_vectors(drawn: Scene, task: int, hidden: int, out: int) -> dict[st
     own, width = drawn.tasks[task], drawn.world.width
     wide = start(width, hidden, 1, drawn.streams("start-random"))
     begun = start(width, hidden, out, drawn.streams(f"start-{out}"))
-    return {
-        RAW: {part: one.views for part, one in own.items()},
-        RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
-        UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()},
-    }
+    return {RAW: {part: one.views for part, one in own.items()},
+            RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
+            UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()}}  # fmt: skip
 
 
 def of_files(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    deals: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, deals: int, seed: int, cache: str,
     device: torch.device | str = "cpu",
-) -> Cached:
+) -> Cached:  # fmt: skip
     """Of pictures or texts on disk, through an encoder with weights from a file.
 
-    Replicates deal the training samples out in another order, stratified: few labels differ.
-    ``model``: ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`;
-    ``folder`` where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder
-    of the kind ``timm`` or ``torchvision`` is that library's network of this ``name``, whose
-    features are those that timm pools or, ``pooling: mean``, the mean over places; one of the kind
-    ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
-    ``deals``: number of replicates.
+    Replicates deal the training samples out in another order, stratified. ``model``: ``encoder``
+    and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder`` where named
+    weights lie), ``targets`` (``data`` groups), ``augmentation``. Of the kind ``timm`` or
+    ``torchvision`` it is that library's network of this ``name``, with the features that timm pools
+    or, ``pooling: mean``, the mean over places; of the kind ``text`` its ``weights`` are a folder,
+    and targets are read by :func:`read_texts`. ``deals``: number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
     found = read(model, target, copies, seed, cache, device)
     parts = found.parts
     x, y = parts["train"]
-    orders = [
-        dealt(y, generator(seed, "universality", "foundation", one, "order"))
-        for one in range(deals)
-    ]
+    orders = [dealt(y, generator(seed, "universality", "foundation", one, "order"))
+              for one in range(deals)]  # fmt: skip
     dealt_parts = {part: (own.expand(deals, -1, -1), labels.expand(deals, -1))
                    for part, (own, labels) in parts.items()}  # fmt: skip
     dealt_parts["train"] = (torch.stack([x[order] for order in orders]),
@@ -120,11 +110,9 @@ def _floors(found: Read, random: torch.Generator) -> dict[str, dict[str, Tensor]
     directions = torch.randn(width, NEURONS, generator=random) / width**0.5
     x = found.untrained["train"]
     mean, spread = x.mean(0), x.std(0).clamp_min(1e-6)
-    return {
-        RAW: raw,
-        RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
-        UNTRAINED: {part: (own - mean) / spread for part, own in found.untrained.items()},
-    }
+    return {RAW: raw, RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
+            UNTRAINED: {part: (own - mean) / spread
+                        for part, own in found.untrained.items()}}  # fmt: skip
 
 
 def _pixels(images: Tensor) -> Tensor:
@@ -136,13 +124,9 @@ def _pixels(images: Tensor) -> Tensor:
 
 
 def _pictures(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, seed: int, cache: str,
     device: torch.device | str,
-) -> Read:
+) -> Read:  # fmt: skip
     splits = open_splits(model["targets"][target], cache, seed, "universality", "foundation")
     for role in ("validation", "test"):
         if role not in splits:
@@ -180,13 +164,9 @@ def _pictures(
 
 
 def _texts(
-    model: Mapping[str, Any],
-    target: str,
-    copies: int,
-    seed: int,
-    cache: str,
+    model: Mapping[str, Any], target: str, copies: int, seed: int, cache: str,
     device: torch.device | str,
-) -> Read:
+) -> Read:  # fmt: skip
     found = read_texts(model["targets"][target]["path"])
     loaded = load_encoder(Path(model["weights"]))
     with seeded(seed, "universality", "foundation", "start"):

@@ -62,11 +62,9 @@ def labelled(world: World, task: int, count: int, random: list[torch.Generator])
 
 
 def probed(
-    parts: Mapping[str, tuple[Tensor, Tensor]],
-    labels: int,
-    classes: int,
+    parts: Mapping[str, tuple[Tensor, Tensor]], labels: int, classes: int,
     penalties: Sequence[float],
-) -> tuple[list[float], list[float]]:
+) -> tuple[list[float], list[float]]:  # fmt: skip
     """Test and training accuracy of converged probes on so many labels, a number a network.
 
     ``parts``: features (P, n, width) and classes (P, n) of training, validation and test.
@@ -81,12 +79,9 @@ def probed(
 
 
 def probes(
-    drawn: Scene,
-    ladders: Mapping[str, Any],
-    represent: Callable[[Labelled], Tensor],
-    spans: Sequence[Mapping[str, Any]],
-    tasks: Sequence[int],
-) -> list[dict[str, Any]]:
+    drawn: Scene, ladders: Mapping[str, Any], represent: Callable[[Labelled], Tensor],
+    spans: Sequence[Mapping[str, Any]], tasks: Sequence[int],
+) -> list[dict[str, Any]]:  # fmt: skip
     """Rows of the accuracies of probes on these tasks, by labels.
 
     ``represent``: gives features (spans x R, n, width) of samples. ``spans``: what a row says of
@@ -100,8 +95,6 @@ def probes(
             tested, fitted = probed(parts, labels, ladders["classes"], ladders["penalties"])
             for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
                 span, replicate = divmod(place, count)
-                rows.append({
-                    **spans[span], "task": task, "labels": labels, "replicate": replicate,
-                    "value": value, "training": training,
-                })  # fmt: skip
+                rows.append({**spans[span], "task": task, "labels": labels, "replicate": replicate,
+                             "value": value, "training": training})  # fmt: skip
     return rows

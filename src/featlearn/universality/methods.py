@@ -48,11 +48,9 @@ def layer(rows: int, columns: int, random: Sequence[torch.Generator]) -> Tensor:
 def start(width: int, hidden: int, out: int, random: Sequence[torch.Generator]) -> Weights:
     """Encoders at their start, a generator a network."""
     return {
-        "first": layer(hidden, width, random),
-        "bias": torch.zeros(len(random), 1, hidden),
-        "last": layer(out, hidden, random),
-        "offset": torch.zeros(len(random), 1, out),
-    }
+        "first": layer(hidden, width, random), "bias": torch.zeros(len(random), 1, hidden),
+        "last": layer(out, hidden, random), "offset": torch.zeros(len(random), 1, out),
+    }  # fmt: skip
 
 
 def repeated(weights: Mapping[str, Tensor], times: int) -> Weights:
@@ -95,12 +93,9 @@ class SimCLR:
     """
 
     def __init__(
-        self,
-        weights: Weights,
-        temperature: float,
-        random: Sequence[torch.Generator],
+        self, weights: Weights, temperature: float, random: Sequence[torch.Generator],
         body: Body = hidden_layer,
-    ):
+    ):  # fmt: skip
         self.weights, self.temperature, self.body = weights, temperature, body
         self.heads: Weights = {}
         spans = len(weights["last"]) // len(random)
@@ -201,8 +196,5 @@ class NNCLR(SimSiam):
 
 
 METHODS: dict[str, type[SimCLR]] = {
-    "simclr": SimCLR,
-    "moco": MoCo,
-    "nnclr": NNCLR,
-    "simsiam": SimSiam,
-}
+    "simclr": SimCLR, "moco": MoCo, "nnclr": NNCLR, "simsiam": SimSiam,
+}  # fmt: skip

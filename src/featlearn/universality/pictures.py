@@ -1,7 +1,6 @@
 """Sets of small grey pictures for ladders: digits, what is made of them, or images on disk.
 
-A view lays a picture at a random place of a larger canvas, in noise: what a pre-training has to
-tell is the picture, and a linear classifier on pixels has little to go by.
+A view lays a picture at a random place of a larger canvas, in noise.
 """
 
 from __future__ import annotations
@@ -42,13 +41,9 @@ class Sight(NamedTuple):
 
 
 def open_set(
-    settings: Mapping[str, Any],
-    cache: PathLike,
-    count: int,
-    side: int,
-    name: tuple[object, ...],
+    settings: Mapping[str, Any], cache: PathLike, count: int, side: int, name: tuple[object, ...],
     key: str,
-) -> Pictures:
+) -> Pictures:  # fmt: skip
     """Pictures of a rung.
 
     ``settings``: ``data``, as ``images.data.real``, made grey; ``turned`` to turn them by a
@@ -118,12 +113,9 @@ def drawn(
 
 
 def pairs(
-    images: Tensor,
-    pools: Sequence[Tensor],
-    batch: int,
-    sight: Sight,
+    images: Tensor, pools: Sequence[Tensor], batch: int, sight: Sight,
     random: Sequence[torch.Generator],
-) -> Views:
+) -> Views:  # fmt: skip
     """Two views of pictures of each span.
 
     ``images`` (N, s, s): of all sets. ``pools``: rows (R, n) of a span each.

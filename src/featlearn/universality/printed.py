@@ -34,20 +34,15 @@ def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") ->
 
 
 def beside(
-    quoted: Mapping[str, Any],
-    which: str,
-    measured: pd.DataFrame,
-    index: Sequence[str],
-    rows: Sequence[Mapping[str, Any]] | None = None,
-    named: bool = False,
-) -> Table:
+    quoted: Mapping[str, Any], which: str, measured: pd.DataFrame, index: Sequence[str],
+    rows: Sequence[Mapping[str, Any]] | None = None, named: bool = False,
+) -> Table:  # fmt: skip
     """A table of the thesis and measurements of the same shape below it.
 
-    ``quoted``: what stands in ``config/paper_values/universality.yaml``, and the table's name in
-    it. ``measured``: columns row (words of the row), column, replicate, value (a share). ``index``:
-    what names a row of the thesis. ``rows``: of the thesis' table; by default all. ``named``:
-    whether a row and column that both have are the same encoder and data: they then stand together,
-    and ``measured`` beside ``paper_value``.
+    ``quoted``: ``config/paper_values/universality.yaml``; ``which``: the table's name in it.
+    ``measured``: columns row (its words), column, replicate, value (a share). ``index``: what names
+    a row of the thesis. ``rows``: of the thesis' table; by default all. ``named``: whether a row
+    and column that both have are the same encoder and data, and stand together.
     """
     printed = pd.DataFrame(rows if rows is not None else quoted[which]["rows"])
     printed = printed.assign(row=printed[list(index)].astype(str).agg(", ".join, axis=1))

@@ -9,15 +9,7 @@ from torch import Tensor
 class Similarity:
     """CKA between the features of several models on the same samples, block after block of them.
 
-    Held are sums over samples of features, of their products and of what removes the bias; never
-    the features.
-
-    Examples
-    --------
-    >>> cka = Similarity()
-    >>> for block in blocks:                       # a list of (n, width) of each model
-    ...     cka.add(block)
-    >>> cka.matrix()
+    Held are sums over samples of features, of their products and of what removes the bias.
     """
 
     def __init__(self) -> None:

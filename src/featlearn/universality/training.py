@@ -75,13 +75,9 @@ def _two_views(
 
 
 def pretrain(
-    weights: Weights,
-    views: Views,
-    recipe: Recipe,
-    random: Sequence[torch.Generator],
-    decay: Tensor | None = None,
-    body: Body = hidden_layer,
-) -> SimCLR:
+    weights: Weights, views: Views, recipe: Recipe, random: Sequence[torch.Generator],
+    decay: Tensor | None = None, body: Body = hidden_layer,
+) -> SimCLR:  # fmt: skip
     """Train ``weights`` in place from their start.
 
     Returns SimCLR: the method with its ``weights``, and its momentum encoders and queue where it
@@ -98,15 +94,9 @@ def pretrain(
 
 
 def descend(
-    method: SimCLR,
-    loss: Callable[..., Tensor],
-    batches: Iterator[Any],
-    steps: int,
-    rate: float,
-    more: Sequence[Tensor] = (),
-    decay: Tensor | None = None,
-    optimiser: str = "adam",
-) -> None:
+    method: SimCLR, loss: Callable[..., Tensor], batches: Iterator[Any], steps: int, rate: float,
+    more: Sequence[Tensor] = (), decay: Tensor | None = None, optimiser: str = "adam",
+) -> None:  # fmt: skip
     """Minimise ``loss(*batch)`` (P,) over a method's weights and ``more``, with a cosine.
 
     ``optimiser``: ``adam``, or ``sgd`` with a momentum of .9.

@@ -34,8 +34,8 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     fails="reading it takes less of GemFilter's memory than the answer, over it") }}; {{
     said("gemfilter/speed-phi-as-printed", holds="Phi 3.5 Mini comes to
     the printed 2.4 times, by operations", fails="Phi 3.5 Mini does not come to the printed 2.4 times, by operations")
-    }}. Counted, not timed, at 16 bits: operations of the prompt, both runs of GemFilter (left); peak of weights plus
-    keys and values in the prompt (middle; GemFilter without the layers beyond $r$) and in generation (right).
+    }}. Counted at 16 bits: operations of the prompt, both runs of GemFilter (left); peak of weights, keys and values
+    in the prompt (middle; GemFilter without layers beyond $r$) and in generation (right).
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names
@@ -56,11 +56,10 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
                    ylabel="10¹⁵ operations")  # fmt: skip
         row[1].set(title="\nprompt, memory", ylabel="GB")
         row[2].set(title="\ngeneration, memory")
+        lengths = sorted(own["n"].unique())
         for ax in row:
             ax.set(xscale="log", xlabel="tokens n")
-            ax.set_xticks(
-                sorted(own["n"].unique()), [f"{n // 1024}K" for n in sorted(own["n"].unique())]
-            )
+            ax.set_xticks(lengths, [f"{n // 1024}K" for n in lengths])
             ax.minorticks_off()
         for ax in row[1:]:
             ax.set_ylim(bottom=0)
@@ -72,12 +71,10 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
 def speed(costs: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
     """Operations of the prompt: full attention over GemFilter"""
     prompt = costs[costs["phase"] != "generation"]
-    totals = prompt.pivot_table(
-        index=["model", "n"], columns="arm", values="flops", aggfunc="sum"
-    ).reset_index()
+    totals = prompt.pivot_table(index=["model", "n"], columns="arm", values="flops", aggfunc="sum")
     sizes = costs.groupby("model")[["layers", "filter_layer"]].first()
     printed = paper_table(paper_values, "speed")[0].set_index("model")["paper_value"]
-    frame = totals.merge(sizes, on="model")
+    frame = totals.reset_index().merge(sizes, on="model")
     frame["measured"] = frame["full"] / frame["gemfilter"]
     frame["predicted"] = frame["layers"] / (frame["filter_layer"] + 1)
     frame["as_printed"] = frame["layers"] / frame["filter_layer"].clip(lower=1)
@@ -99,6 +96,12 @@ class Costs(Claims):
     paper, kind, possible, statistic = "gemfilter", THEOREM, POSITIVE, "exact"
     out_of_reach = needs(costs__lengths=131072)
 
+    def peaks(self, columns, **where):
+        """Weights, keys and values together: a row for each model."""
+        own = pick(self.costs, n=self.costs["n"].max(), **where)
+        peak = own.assign(peak=own["weights"] + own["cache"])
+        return peak.pivot_table(index="model", columns=columns, values="peak")
+
     @claim("section 9.3.2", "GemFilter's peak in the prompt over that after it, largest of the models", low=1,
            paper_says="“for other methods, the memory bottleneck arises during prompt computation due to the reduced "
            "KV cache”", failure="one word too strong",
@@ -109,10 +112,7 @@ class Costs(Claims):
 
         1: as much. Expected to fail: the first run needs some layers' weights alone, the second all.
         """
-        own = pick(self.costs, n=self.costs["n"].max(), arm="gemfilter")
-        peak = own.assign(peak=own["weights"] + own["cache"]).pivot_table(
-            index="model", columns="phase", values="peak"
-        )
+        peak = self.peaks("phase", arm="gemfilter")
         return (peak["prompt"] / peak[["second prompt", "generation"]].max(axis=1)).max()
 
     @claim("Theorem 9.3, section 9.3", "GemFilter's peak in the prompt over SnapKV's, largest", low=0,
@@ -123,10 +123,7 @@ class Costs(Claims):
 
         30 % less; .42 to .64 by the formulas.
         """
-        own = pick(self.costs, n=self.costs["n"].max(), phase="prompt")
-        peak = own.assign(peak=own["weights"] + own["cache"]).pivot_table(
-            index="model", columns="arm", values="peak"
-        )
+        peak = self.peaks("arm", phase="prompt")
         return (peak["gemfilter"] / peak["snapkv"]).max()
 
 
@@ -134,7 +131,7 @@ class Phi(Claims):
     """Claims on Phi 3.5 Mini, where the config has it."""
 
     paper, kind, possible, statistic = "gemfilter", THEOREM, POSITIVE, "exact"
-    out_of_reach = needs(costs__lengths=131072)
+    out_of_reach = Costs.out_of_reach
 
     @classmethod
     def made(cls, config):

@@ -33,14 +33,11 @@ def _table(
     shown = wide.rename(columns=heads)
     shown.insert(0, "", [f"{NETWORKS.get(who, who)}, {name(*row)}"
                          for who, *row in wide[by].itertuples(index=False)])  # fmt: skip
-    theirs = printed.pivot_table(
-        index=["model", "arm"], columns="task", values="paper_value", sort=False
-    )
+    keys = ["model", "arm"]
+    theirs = printed.pivot_table(index=keys, columns="task", values="paper_value", sort=False)
     theirs = theirs[list(heads)].rename(columns=heads).reset_index()
-    theirs.insert(
-        0, "", [f"*{m}, {a}*" for m, a in zip(theirs["model"], theirs["arm"], strict=True)]
-    )
-    both = pd.concat([shown.drop(columns=by), theirs.drop(columns=["model", "arm"])])
+    theirs.insert(0, "", "*" + theirs["model"] + ", " + theirs["arm"] + "*")
+    both = pd.concat([shown.drop(columns=by), theirs.drop(columns=keys)])
     both[list(heads.values())] = both[list(heads.values())].map(lambda value: f"{value:.1f}")
     prompts = tasks.groupby(["network", "task"])["replicate"].nunique().max()
     return Table(frame, both, f"{NOTE}{note} At most {prompts} prompts a task.")
@@ -50,13 +47,13 @@ def _method(arm: str, kept: int) -> str:
     return ARMS[arm] + (f"-{kept}" if kept else "")
 
 
-@table("table-9-1", printed="table-9-1", label="Table 9.1")
-@table("table-g-1", printed="table-g-1", label="Table G.1")
+@table("table-9-1", framed=False, label="Table 9.1")
+@table("table-g-1", framed=True, label="Table G.1")
 def methods(
-    tasks: pd.DataFrame, paper_values: Mapping[str, Any], printed: str, label: str
+    tasks: pd.DataFrame, paper_values: Mapping[str, Any], framed: bool, label: str
 ) -> Table:
     """{{ label }}: tasks of LongBench's metrics, by method"""
-    framed = printed == "table-g-1"
+    printed = "table-g-1" if framed else "table-9-1"
     own = tasks[(tasks["framed"] == framed) & tasks["chosen"]]
     note = ("As one message in the chat template; of the stand-in, with four tokens before the text."
             if framed else "Without a chat template.")  # fmt: skip

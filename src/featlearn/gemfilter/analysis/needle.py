@@ -24,11 +24,10 @@ from featlearn.core.claims import (
     needs,
 )
 from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import figure
 from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, within
-from featlearn.core.stats import SPREAD_KIND, estimate, readable, summary
+from featlearn.core.stats import estimate
 from featlearn.gemfilter import config as config_of
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
@@ -48,15 +47,13 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 
     *What to see:* whether the kept tokens (blue) cover the needle (orange). At all depths {{
     said("gemfilter/wired-finds", holds="the hand-wired network answers most prompts exactly", fails="the hand-wired
-    network answers too few prompts exactly") }}. One prompt of the first network, needle in the middle; below, the
-    kept text, the needle in brackets. Unless the config names language models, K and v are keys and values, Q asks
-    for a key, dots are fillers; an early layer points at the needle by construction.
+    network answers too few prompts exactly") }}. One prompt, needle in the middle; below, the kept text, the needle in
+    brackets. In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers.
     """
     first = texts["network"].iloc[0]
-    own, shown = (pick(frame, network=first) for frame in (maps, texts))
-    text = shown[(shown["arm"] == "gemfilter") & (shown["n"] == shown["n"].max())].iloc[0]
-    own = own[(own["method"] == "gemfilter") & (own["layer"] == text["filter_layer"])
-              & (own["n"] == text["n"])]  # fmt: skip
+    shown = pick(texts, network=first)
+    text = pick(shown, arm="gemfilter", n=shown["n"].max()).iloc[0]
+    own = pick(maps, network=first, method="gemfilter", layer=text["filter_layer"], n=text["n"])
     told = textwrap.fill(text["text"], 105)
     height = 0.6 + 0.14 * len(told.splitlines())
     drawn = canvas(8, 1.2 + height)
@@ -80,8 +77,8 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     """Figure 9.2: where the last token points, layer by layer
 
     *What to see:* the needle, between the orange lines: the hand-wired network points there by construction, a
-    trained one has learned its row. Products of the last query with all keys, summed over heads and divided by the
-    layer's largest, on one of the shortest prompts; place 0 is BOS.
+    trained one has learned to. Products of the last query with all keys, summed over heads, over the layer's largest,
+    on one of the shortest prompts; place 0 is BOS.
     """
     names = list(dict.fromkeys(rows["network"]))
     drawn = canvas(8, 2.3 * len(names) + 0.4)
@@ -143,10 +140,9 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
-    *What to see:* {{ seen }} Cells: mean share of the answer's tokens (words, by the released scorer) by length and
-    depth, grey where not run; titles: mean of all cells with its 95 % interval. *Safe* is ours: softmax, BOS and
-    question kept. Stand-ins unless the config names language models: the hand-wired one finds needles by
-    construction; chance is .25.
+    *What to see:* {{ seen }} Cells: mean share of the answer's tokens (words, by the released scorer), grey where not
+    run; titles: mean of all cells, 95 % interval. *Safe* is ours: softmax, BOS and question kept. The hand-wired
+    stand-in finds needles by construction; chance is .25.
     """
     shown = arms.split(",")
     # the last layer has no next one: a network without any of the arms has no row
@@ -159,9 +155,8 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
         count, lengths = whole["replicate"].nunique(), sorted(whole["n"].unique())
         for ax, arm in zip(row, shown, strict=True):
             own = whole[whole["arm"] == arm]
-            wide = own.assign(depth=(100 * own["depth"]).round().astype(int)).pivot_table(
-                index="depth", columns="n", values="value"
-            )
+            own = own.assign(depth=(100 * own["depth"]).round().astype(int))
+            wide = own.pivot_table(index="depth", columns="n", values="value")
             ax.grid(visible=False)
             ax.set_facecolor(FILLS["light"])
             if own.empty:
@@ -196,8 +191,8 @@ def layers(layers: pd.DataFrame) -> Figure:
     tokens", fails="the hand-wired filter layer misses it, distance in tokens") }}; {{
     said("gemfilter/wired-late-layer", holds="a late layer loses it, exact answers", fails="a late layer does not lose
     it, exact answers") }}. Above: tokens from the needle's key to the nearest selected one. Below: exact answers with
-    that layer as the filter. Means over depths with 95 % intervals over prompts or networks. The hand-wired layers 3
-    to 5 are written to find it.
+    that layer as the filter. Means over depths, 95 % intervals over prompts or networks. The hand-wired layers 3 to 5
+    are written to find it.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)
@@ -208,11 +203,9 @@ def layers(layers: pd.DataFrame) -> Figure:
         looks = {n: Look(f"n = {n}", COLOURS[colours[place % 5]])
                  for place, n in enumerate(sorted(own["n"].unique()))}  # fmt: skip
         means = own.groupby(["n", "layer", "replicate"])[["distance", "exact"]].mean().reset_index()
-        count, shown = (
-            means["replicate"].nunique(),
-            {"distance": within(0), "exact": share_interval},
-        )
-        for ax, (value, errorbar) in zip(grid[:, column], shown.items(), strict=True):
+        count = means["replicate"].nunique()
+        shown = (("distance", within(0)), ("exact", share_interval))
+        for ax, (value, errorbar) in zip(grid[:, column], shown, strict=True):
             lines(ax, means, "layer", "n", looks=looks, value=value, errorbar=errorbar)
             ax.set_xticks(sorted(own["layer"].unique()))
             for n, look in looks.items() if count <= FEW else ():
@@ -220,12 +213,10 @@ def layers(layers: pd.DataFrame) -> Figure:
                 ax.plot(one["layer"], one[value], "o", color=look.colour, markersize=3, alpha=0.5)
         grid[0, column].set(yscale="symlog", title=_named(name, count), ylabel="distance (tokens)")
         grid[0, column].set_ylim(-0.5, 1.5 * grid[0, column].get_ylim()[1])
-        grid[1, column].set(
-            xlabel="filter layer", ylabel="share of exact answers", ylim=(-0.03, 1.03)
-        )
-        grid[1, column].legend(  # below the panels, where no line is
-            loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2
-        )
+        below = grid[1, column]
+        below.set(xlabel="filter layer", ylabel="share of exact answers", ylim=(-0.03, 1.03))
+        # below the panels, where no line is
+        below.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return drawn
 
 
@@ -235,9 +226,9 @@ def layers(layers: pd.DataFrame) -> Figure:
 def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
     """Figure {{ label }}: the places that GemFilter and SnapKV select, layer by layer
 
-    *What to see:* GemFilter selects one set a layer, SnapKV one a head. One prompt for each network, needle (orange)
-    in the middle, at most 100 tokens a set; the thesis' three models are three lengths here. The hand-wired layers 3
-    to 5 gather at the needle by construction.
+    *What to see:* GemFilter selects one set a layer, SnapKV one a head. One prompt a network, needle (orange) in the
+    middle, at most 100 tokens a set; the thesis' three models are three lengths here. The hand-wired layers 3 to 5
+    gather at the needle by construction.
     """
     names = list(dict.fromkeys(maps["network"]))
     drawn = canvas(8, 2.4 * len(names) + 0.2)
@@ -255,28 +246,6 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
         row[0].set_ylabel("layer")
         row[0].set_yticks(sorted(own["layer"].unique()))
     return drawn
-
-
-@table()
-def needles(scores: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
-    """Needles: exact answers by method and length, over all depths"""
-    own = scores.groupby(["network", "arm", "n", "replicate"])["exact"].mean().reset_index()
-    means = summary(own, ["network", "arm", "n"], "exact")
-    printed = paper_table(paper_values, "needles")[0].groupby("arm")
-    told = {str(arm): "; ".join(f"{row.paper_value:g} ({row.model})" for row in rows.itertuples())
-            for arm, rows in printed}  # fmt: skip
-    rows = []
-    for (network, arm), group in means.groupby(["network", "arm"], sort=False):
-        cells = {
-            f"n = {n}": value
-            for n, value in zip(group["n"], readable(group, "exact")["exact"], strict=True)
-        }
-        rows.append({"network": NETWORKS.get(str(network), str(network)), "method": ARMS[str(arm)], **cells,
-                     "printed, other score": told.get(str(arm), "-")})  # fmt: skip
-    shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
-    return Table(means, shown, f"After the sign: {SPREAD_KIND}; replicates are prompts (hand-wired) or "
-                 "networks that read the same prompts (trained); ends: BOS and the last two tokens. Printed: means of heat maps of language "
-                 "models, by a score whose largest value is 11/12.")  # fmt: skip
 
 
 FOLDER = "gemfilter/measurements/needle"

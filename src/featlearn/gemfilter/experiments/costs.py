@@ -1,9 +1,7 @@
 """Operations and memory of each method at the sizes of the thesis' three models, by phase.
 
-Counted and not timed: the methods run on weights without numbers (PyTorch's device ``meta``), so
-that the operations of the very code that generates are counted, at the models' own sizes and
-lengths. Which token is selected does not matter for costs. Layers are alike: two small depths are
-counted, and the line through them is exact.
+Counted on weights without numbers (PyTorch's device ``meta``), at the models' sizes and lengths.
+Layers are alike: two small depths are counted, and the line through them is exact.
 """
 
 from __future__ import annotations
@@ -35,10 +33,8 @@ def bodiless(config: dict[str, Any]) -> Ours:
         heads=config["heads"], key_value_heads=config["key_value_heads"],
         head_width=config["head_width"], hidden=config["hidden"], norm="rms", activation="swiglu",
     )  # fmt: skip
-    weights = {
-        name: torch.empty(1, *size, device="meta", dtype=torch.float16)
-        for name, size in shape.weights().items()
-    }
+    weights = {name: torch.empty(1, *size, device="meta", dtype=torch.float16)
+               for name, size in shape.weights().items()}  # fmt: skip
     return Ours(Decoder(shape, weights))
 
 

@@ -8,25 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
-from featlearn.images.augment import Augment
-from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
+from featlearn.images.api import heat_maps
+from featlearn.images.cam.eigencam import overlay
 from featlearn.images.data.readers import READERS
 from featlearn.images.data.readers.decode import BrokenImage, decode
-from featlearn.images.encoders import Encoder, build_encoder
-from featlearn.images.encoders.base import watched
-from featlearn.images.train.features import extract
+from featlearn.images.encoders import build_encoder
 from featlearn.images.weights import load_weights
 
 
 def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> Tensor:
-    """The first ``count`` photographs of a folder by name, their middle squares.
+    """Middle squares of the first ``count`` photographs of a folder, (N, 3, size, size) uint8.
 
-    Returns (N, 3, size, size) uint8, RGB. Raises FeatlearnError if there is no such folder, or no
-    image in it that can be read.
+    Raises FeatlearnError if there is no such folder, or no image in it that can be read.
     """
     source = READERS["folder"]({"path": str(folder)}, "all")
     pictures: list[Tensor] = []
@@ -42,55 +39,16 @@ def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> 
     return torch.stack(pictures)
 
 
-def heat_maps(
-    network: nn.Module,
-    images: Tensor,
-    layer: nn.Module | None = None,
-    preprocess: Augment | None = None,
-    device: torch.device | str = "cpu",
-) -> Tensor:
-    """Eigen-CAM heat of a network, batch by batch.
-
-    ``network``: any module from normalised images (B, 3, S, S) to anything. ``images`` (N, 3, S, S)
-    uint8. ``layer``: which module's output is looked at: (B, channels, h, w). Of an
-    :class:`~featlearn.images.encoders.base.Encoder` also one that gives tokens; its ``cam_layer``
-    if None. ``preprocess``: normalisation; that of ImageNet if None. Returns (N, S, S) in [0, 1].
-    Raises ConfigError if no layer is given for a network that names none, or the layer gives no
-    maps.
-    """
-    if layer is None:
-        if not isinstance(network, Encoder):
-            raise ConfigError(f"layer: expected a module of {type(network).__name__}, got none")
-        layer = network.get_submodule(network.cam_layer)
-    size = (images.shape[-2], images.shape[-1])
-
-    def maps(inputs: Tensor) -> Tensor:
-        _, output = watched(network, layer, inputs)
-        if isinstance(network, Encoder):
-            output = network.as_maps(output, size)
-        if not isinstance(output, Tensor) or output.ndim != 4:
-            raise ConfigError(
-                f"layer: {type(layer).__name__} gives no maps; expected (batch, channels, h, w)"
-            )
-        return eigen_cam(output)
-
-    seen = preprocess or Augment({"preset": "none"})
-    return heat(extract(network, images, seen, outputs=maps, batch=32, device=device), size)
-
-
 def weighted_maps(
-    models: Sequence[Mapping[str, Any]],
-    images: Tensor,
-    folder: PathLike,
+    models: Sequence[Mapping[str, Any]], images: Tensor, folder: PathLike,
     device: torch.device | str = "cpu",
-) -> dict[str, Tensor]:
-    """Overlays of several encoders with weights from files.
+) -> dict[str, Tensor]:  # fmt: skip
+    """Overlays of several encoders with weights from files: uint8 (N, 3, S, S) by name.
 
     ``models``: each with ``name``, ``encoder`` (see
     :func:`~featlearn.images.encoders.build_encoder`) and ``weights``: a file in ``folder``, or a
-    name; see :func:`~featlearn.images.weights.load_weights`. ``images`` (N, 3, S, S) uint8.
-    ``folder``: where the files lie. Raises FeatlearnError if a file is missing (it says which one
-    belongs where) or does not fit its encoder. Returns a dict: uint8 (N, 3, S, S) by name.
+    name; see :func:`~featlearn.images.weights.load_weights`. ``images`` (N, 3, S, S) uint8. Raises
+    FeatlearnError if a file is missing or does not fit its encoder.
     """
     found = {}
     for model in models:

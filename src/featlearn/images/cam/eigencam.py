@@ -1,9 +1,8 @@
 """Eigen-CAM (Muhammad & Yeasin 2020): where the strongest direction of a layer's activations lies.
 
 An image's activations are a matrix with one row a position and one column a channel. Its map is the
-projection of the rows on the leading right singular vector. Two ways lead there: the eigenvector of
-the channel Gram matrix, or directly the map itself as eigenvector of the position Gram matrix. We
-take the smaller matrix and never a singular value decomposition.
+projection of the rows on the leading right singular vector: an eigenvector of the smaller of the
+two Gram matrices, without a singular value decomposition.
 """
 
 from __future__ import annotations
@@ -34,12 +33,10 @@ CONSTANT = 1e-10
 
 
 def token_maps(tokens: Tensor, grid: tuple[int, int], leading: int = 1) -> Tensor:
-    """Tokens of a vision transformer as activation maps.
+    """Tokens (B, leading + h * w, C) of a vision transformer as maps (B, C, h, w), a view.
 
-    ``tokens``: (B, leading + h * w, C), rows of the grid one after another. ``grid``: ``(h, w)``.
-    ``leading``: how many tokens before those of the patches (class, register, distillation) to
-    drop. Returns (B, C, h, w), a view. Raises ValueError if the number of tokens does not fit the
-    grid.
+    ``grid``: ``(h, w)``, row by row. ``leading``: how many tokens before the patches to drop.
+    Raises ValueError if the number of tokens does not fit the grid.
     """
     count = tokens.shape[1]
     if count != leading + grid[0] * grid[1]:
@@ -55,18 +52,15 @@ def token_maps(tokens: Tensor, grid: tuple[int, int], leading: int = 1) -> Tenso
 def eigen_cam(activations: Tensor, *, centred: bool = True) -> Tensor:
     """Eigen-CAM of a batch of activations: signed projections (B, h, w), float32 or float64.
 
-    A map is 0 where the activations are not finite, or the same everywhere.
-
-    The sign of a singular vector is free, and linear-algebra libraries differ in it. Here a map is
-    positive where the layer is active: its inner product with the activations' energy (the squared
-    norm at each position, its mean taken off) is positive. Where that is zero up to rounding, the
-    sum of the map's cubes decides (heat is concentrated, background is spread), and last its
-    largest value.
+    A map is 0 where the activations are not finite, or the same everywhere. The sign of a singular
+    vector is free: here a map is positive where the layer is active, by its inner product with the
+    squared norms of the positions less their mean. Where that is zero up to rounding, the sum of
+    the map's cubes decides, and last its largest value.
 
     ``activations``: (B, C, h, w), any floating-point type; computed in float32, or in float64 if
-    given so. ``centred``: take off each channel's mean over the positions first, as common
-    implementations do. The original paper does not; then the sum of a map decides its sign. Raises
-    ValueError if the activations are not four-dimensional floating-point numbers.
+    given so. ``centred``: take off each channel's mean first, as common implementations do, the
+    paper not; then the sum of a map decides its sign. Raises ValueError if the activations have
+    other axes or types.
     """
     if activations.ndim != 4 or not activations.is_floating_point():
         raise ValueError(
@@ -86,8 +80,8 @@ def eigen_cam(activations: Tensor, *, centred: bool = True) -> Tensor:
 def heat(maps: Tensor, size: tuple[int, int]) -> Tensor:
     """Maps as heat for an overlay: negative parts cut off, each scaled to [0, 1], resized.
 
-    ``maps``: signed maps (B, h, w). ``size``: height and width of the image in pixels. Returns (B,
-    *size) in [0, 1]; all 0 for a map without positive part.
+    ``maps``: (B, h, w). ``size``: height and width in pixels. Returns (B, *size); all 0 for a map
+    without positive part.
     """
     positive = maps.clamp_min(0)
     low, high = positive.amin((1, 2), keepdim=True), positive.amax((1, 2), keepdim=True)
@@ -164,9 +158,8 @@ def _squares(matrices: Tensor) -> Tensor:
 def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Unit eigenvector (B, n), eigenvalue and trace, each (B,). Scales ``gram`` to a trace of 1.
 
-    By the power method, for the images whose leading direction it finds in few steps, by repeated
-    squaring for the others. Where the two leading eigenvalues are too close for that, an ordinary
-    eigensolver in float64 decides.
+    By the power method where it converges in few steps, else by repeated squaring; where the two
+    leading eigenvalues are too close, by an eigensolver in float64.
     """
     tiny, eps = torch.finfo(gram.dtype).tiny, torch.finfo(gram.dtype).eps
     trace = _trace(gram)
@@ -266,14 +259,10 @@ LUMA = (0.299, 0.587, 0.114)
 
 
 def overlay(images: Tensor, heat: Tensor) -> Tensor:
-    """Pictures in grey with their heat in colour.
+    """Pictures in grey with their heat in colour, the more opaque the hotter: uint8 (B, 3, H, W).
 
-    Colours of a picture and of heat cannot be told apart, so the picture gives its brightness only
-    and the heat gives the colours, the more opaque the hotter.
-
-    ``images``: uint8 (B, 3, H, W). ``heat``: (B, H, W) in [0, 1]; see
-    :func:`featlearn.images.cam.eigencam.heat`. Returns uint8 (B, 3, H, W). Raises ValueError if
-    shapes or types do not fit, or the heat leaves [0, 1].
+    ``images``: uint8 (B, 3, H, W). ``heat``: (B, H, W) in [0, 1]; see :func:`heat`. Raises
+    ValueError if shapes, types or values do not fit.
     """
     if images.dtype != torch.uint8 or images.ndim != 4 or images.shape[1] != 3:
         raise ValueError(
@@ -306,12 +295,11 @@ HIT_SHARE = 0.5
 class PartUse:
     """How heat lies on the parts of each image; absent parts hold 0 or False.
 
-    ``hit``: mean heat on the part's pixels is at least a share of the image's maximum. (B, P).
-    ``share``: part of the image's heat that lies on the part's pixels, in [0, 1]. (B, P).
-    ``density``: ``share`` over the part's share of the image's pixels: 1 is what even heat gives.
-    (B, P). ``pointed``: the hottest pixel lies on the part (the pointing game). (B, P).
-    ``entropy``: of the heat on the image's parts over these parts, over that of an even split: 1 if
-    all are used alike, 0 if one holds all. NaN with fewer than two parts, or no heat on any. (B,).
+    ``hit`` (B, P): mean heat on the part's pixels is at least a share of the image's maximum.
+    ``share`` (B, P): part of the image's heat that lies on the part's pixels. ``density`` (B, P):
+    ``share`` over the part's share of the pixels: 1 for even heat. ``pointed`` (B, P): the hottest
+    pixel lies on the part (the pointing game). ``entropy`` (B,): of the heat on the image's parts
+    over that of an even split; NaN with fewer than two parts, or no heat on any.
     """
 
     hit: Tensor
@@ -329,10 +317,9 @@ class PartUse:
 def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartUse:
     """Count which parts the heat of a batch lies on.
 
-    ``heat``: non-negative heat at the image's resolution, (B, H, W). ``masks``: pixels of each
-    part, bool (B, P, H, W); an absent part has none. ``hit_share``: A part is hit where its mean
-    heat reaches this share of the image's largest heat. Raises ValueError if the shapes do not
-    match or the heat is negative somewhere.
+    ``heat``: (B, H, W), not negative. ``masks``: pixels of each part, bool (B, P, H, W); an absent
+    part has none. ``hit_share``: of the image's largest heat, which a hit part's mean reaches.
+    Raises ValueError if shapes do not match or the heat is negative somewhere.
     """
     if masks.ndim != 4 or heat.shape != (len(masks), *masks.shape[2:]):
         raise ValueError(
@@ -348,13 +335,10 @@ def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartU
     share = on_part / total.clamp_min(torch.finfo(flat.dtype).tiny)
     hottest = flat.argmax(1)[:, None, None].expand(-1, parts.shape[1], 1)
     warm = highest > 0
-    return PartUse(
-        hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm,
-        share=share,
-        density=share * parts.shape[2] / pixels.clamp_min(1),
-        pointed=parts.gather(2, hottest)[:, :, 0] & warm,
-        entropy=_relative_entropy(on_part, pixels > 0),
-    )
+    return PartUse(hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm, share=share,
+                   density=share * parts.shape[2] / pixels.clamp_min(1),
+                   pointed=parts.gather(2, hottest)[:, :, 0] & warm,
+                   entropy=_relative_entropy(on_part, pixels > 0))  # fmt: skip
 
 
 def _relative_entropy(amounts: Tensor, present: Tensor) -> Tensor:

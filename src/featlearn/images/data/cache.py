@@ -1,8 +1,7 @@
 """Decoded images in a folder that is mapped into memory.
 
-An image is decoded once, resized, and appended to one file of raw pixels; so a set may be larger
-than memory, when it is written and when it is read. The folder appears whole or not at all, is
-named after what it was made from, and is made anew if its bytes are not those that were written.
+Images are decoded once, resized, and appended to one file of raw pixels. The folder appears whole
+or not at all, is named after what it was made from, and is made again if its bytes have changed.
 
 =================  ==========================================================================
 file               holds
@@ -59,11 +58,10 @@ def cached(source: Source, settings: Mapping[str, Any], folder: PathLike) -> Pat
     """The cache of ``source`` below ``folder``; made first if it is not there or damaged.
 
     ``source``: where the images come from. ``settings``: ``size`` (side in pixels), ``resize``
-    (``crop``, ``pad`` or ``squash``), ``max_pixels``, ``workers`` (threads that decode; the result
-    does not depend on it). ``folder``: where caches lie; several processes may ask for the same one
-    at once. Returns the folder of this cache. Its name is a digest of the settings and of the
-    paths, sizes and times of change of all files of the source. Raises FeatlearnError if no image
-    of the source can be used.
+    (``crop``, ``pad`` or ``squash``), ``max_pixels``, ``workers`` (threads that decode).
+    ``folder``: where caches lie; several processes may ask at once. Returns the folder of this
+    cache, named by a digest of the settings and of the paths, sizes and times of change of all
+    files. Raises FeatlearnError if no image can be used.
     """
     target = Path(folder) / _key(source, settings)
     return _ready(target, lambda staged: _decode_into(staged, source, settings))
@@ -77,8 +75,7 @@ def cached_rows(whole: Path, rows: NDArray[np.int64], folder: PathLike) -> Path:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What is in a cache: ``count``, ``size``, ``classes``, ``boxes``, checksums; ``sha256`` of all
-    pixels.
+    """What ``meta.json`` of a cache holds.
 
     Raises DamagedFileError if a file is missing or its bytes are not those that were written.
     """
@@ -86,12 +83,9 @@ def read_meta(folder: Path) -> dict[str, Any]:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         pixels = (folder / "images.u8").stat().st_size
         tables = {name: _checksum(folder / f"{name}.parquet") for name in TABLES}
-        sound = (
-            meta["format"] == FORMAT
-            and pixels == meta["count"] * 3 * meta["size"] ** 2
-            and tables == meta["tables"]
-            and _blocks_agree(folder / "images.u8", meta["blocks"], pixels)
-        )
+        sound = (meta["format"] == FORMAT and pixels == meta["count"] * 3 * meta["size"] ** 2
+                 and tables == meta["tables"]
+                 and _blocks_agree(folder / "images.u8", meta["blocks"], pixels))  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"{shown(folder)}: damaged cache: {error}") from error
     if not sound:
@@ -146,24 +140,17 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
     for path in source.files:
         listing.append(listed(path, root))
     made_from = [
-        FORMAT,
-        version("pillow"),
-        source.what,
-        source.classes,
-        sorted(_pixel_part(settings)),
+        FORMAT, version("pillow"), source.what, source.classes, sorted(_pixel_part(settings)),
         listing,
-    ]
+    ]  # fmt: skip
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
 
 
 def _pixel_part(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The settings that change pixels, labels, or what counts as an image."""
-    return [
-        (name, value)
-        for name, value in settings.items()
-        if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
-        and value is not None
-    ]
+    return [(name, value) for name, value in settings.items()
+            if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
+            and value is not None]  # fmt: skip
 
 
 def _checksum(path: Path) -> str:
@@ -228,22 +215,16 @@ def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> d
         raise FeatlearnError(f"{source.what}: no image can be used ({len(faults)} found){first}")
     _write_tables(staged, rows, boxes, faults)
     return {
-        "count": len(rows),
-        "size": settings["size"],
-        "classes": list(source.classes),
-        "boxes": source.boxes,
-        "what": source.what,
-        "blocks": pixels.blocks,
+        "count": len(rows), "size": settings["size"], "classes": list(source.classes),
+        "boxes": source.boxes, "what": source.what, "blocks": pixels.blocks,
         "sha256": pixels.all.hexdigest(),
-    }
+    }  # fmt: skip
 
 
 def _write_tables(
-    folder: Path,
-    rows: list[dict[str, Any]],
-    boxes: list[dict[str, Any]],
+    folder: Path, rows: list[dict[str, Any]], boxes: list[dict[str, Any]],
     faults: list[dict[str, Any]],
-) -> None:
+) -> None:  # fmt: skip
     write_parquet(pd.DataFrame(rows), folder / "rows.parquet")
     columns = {"image": "int64", "label": "int64", "difficult": "bool"}
     columns |= dict.fromkeys(BOX_COLUMNS, "float32")

@@ -60,14 +60,13 @@ def placed(tensor: Tensor, device: torch.device) -> Tensor:
 class ImageSet:
     """Images of one size with what is known about them.
 
-    ``images`` (N, 3, S, S) uint8: RGB; mapped from the cache, not held in memory. ``labels`` (N,)
-    or (N, classes) int64: index of the class, -1 for none. Where an image shows several classes: 1
-    (there), 0 (not there), -1 (there, but too difficult to be judged). ``classes``: names of the
-    classes; empty without labels. ``names``: what each image is called, e.g. its path in the
-    folder. ``faults``: one row an image that could not be used: ``file``, ``reason``. ``objects``:
-    one row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
-    ``images``, half-open. None for a set without boxes. ``folder``: the cache behind it; None if
-    the images were copied. ``sha256``: of all pixels; of images from a cache alone.
+    ``images`` (N, 3, S, S) uint8: RGB, mapped from the cache. ``labels`` (N,) int64: class, -1 for
+    none; or (N, classes), where an image shows several: 1 (there), 0 (not there), -1 (not to be
+    judged). ``classes``: their names; empty without labels. ``names``: of the images, such as
+    paths. ``faults``: a row an image that could not be used: ``file``, ``reason``. ``objects``: a
+    row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
+    ``images``, half-open; None without boxes. ``folder``: the cache; None for copies. ``sha256``:
+    of all pixels of a cache.
     """
 
     images: Tensor
@@ -85,42 +84,31 @@ class ImageSet:
     def subset(self, rows: Tensor, cache_folder: PathLike | None = None) -> ImageSet:
         """The images ``rows`` (int64), in that order.
 
-        More than a gibibyte is not copied into memory but into a cache of its own, if
-        ``cache_folder`` says where.
+        More than a gibibyte is copied into a cache of its own, if ``cache_folder`` says where.
         """
         chosen = rows.numpy()
         large = len(rows) * self.images[0].numel() > COPIED
         if large and cache_folder is not None and self.folder is not None:
             return _from_cache(cached_rows(self.folder, chosen, cache_folder))
-        return replace(
-            self,
-            images=self.images[rows],
-            labels=self.labels[rows],
-            names=self.names.iloc[chosen].reset_index(drop=True),
-            objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
-            folder=None,
-            sha256="",
-        )
+        return replace(self, images=self.images[rows], labels=self.labels[rows],
+                       names=self.names.iloc[chosen].reset_index(drop=True),
+                       objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
+                       folder=None, sha256="")  # fmt: skip
 
 
 def open_images(
-    settings: Mapping[str, Any],
-    cache_folder: PathLike,
-    split: str | None = None,
-    classes: Sequence[str] | None = None,
-    rows: Sequence[Sequence[int]] | None = None,
-) -> ImageSet:
+    settings: Mapping[str, Any], cache_folder: PathLike, split: str | None = None,
+    classes: Sequence[str] | None = None, rows: Sequence[Sequence[int]] | None = None,
+) -> ImageSet:  # fmt: skip
     """One split of a data set on disk, decoded into a cache.
 
     ``settings``: ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``,
-    ``broken`` (``report`` leaves images out that cannot be used, and tells which; ``refuse``
-    stops), and what the kind asks for: see ``config_data`` and the documentation of the readers.
-    ``cache_folder``: where caches lie. ``split``: a split that the set itself has; its training
-    images if None. ``classes``: names of the classes in the order of the labels, from another split
-    of the same set. ``rows``: ranges of the official order that are taken, from the first row up to
-    the second, which is not; all if None. Raises FeatlearnError if files are missing (it says
-    which, and where they go), if nothing can be used, if ``rows`` has more than the set, or if
-    images are broken and ``broken`` is ``refuse``.
+    ``broken`` (``report`` leaves images out that cannot be used, ``refuse`` stops), and what the
+    kind asks for: see ``config_data`` and the readers. ``cache_folder``: where caches lie.
+    ``split``: of the set; its training images if None. ``classes``: names in the order of the
+    labels, from another split. ``rows``: ranges of the official order that are taken, half-open;
+    all if None. Raises FeatlearnError if files are missing, nothing can be used, ``rows`` has more
+    than the set, or images are broken and ``broken`` is ``refuse``.
     """
     if split is None:
         split = given_splits(settings)["train"]
@@ -158,29 +146,22 @@ def open_splits(
 ) -> dict[str, ImageSet]:
     """Training, validation and test images.
 
-    A role that the data set has no split of its own for is carved out of the training images, with
-    its share from ``settings["shares"]`` (a tenth and a fifth if absent; 0 for no such part),
-    stratified by class, by the random stream ``name``.
+    A role without a split of its own is carved out of the training images, stratified by class,
+    with its share from ``settings["shares"]`` (a tenth and a fifth if absent).
 
     ``settings``, ``cache_folder``: as for :func:`open_images`; ``splits`` says which split has
-    which role, ``{train: train, test: val}``, where the names of the set's own splits do not;
-    ``rows`` which images of it, ``{train: [[0, 20000]]}``; ``together`` what must not be separated.
-    ``*name``: name of the random stream, e.g. ``seed, "mrp", "images", replicate``.
+    which role, ``{train: train, test: val}``; ``rows`` which of its images, ``{train: [[0,
+    20000]]}``; ``together`` what must not be separated. ``*name``: of the random stream, such as
+    ``seed, "mrp", "images", replicate``.
     """
     given = given_splits(settings)
     ranges: Mapping[str, Any] = settings.get("rows") or {}
     train = open_images(settings, cache_folder, given["train"], rows=ranges.get("train"))
-    opened = {
-        role: open_images(settings, cache_folder, split, train.classes, ranges.get(role))
-        for role, split in given.items()
-        if role != "train"
-    }
+    opened = {role: open_images(settings, cache_folder, split, train.classes, ranges.get(role))
+              for role, split in given.items() if role != "train"}  # fmt: skip
     wanted = settings.get("shares")
-    shares = {
-        role: share
-        for role, share in (SHARES if wanted is None else wanted).items()
-        if role not in opened and share > 0
-    }
+    shares = {role: share for role, share in (SHARES if wanted is None else wanted).items()
+              if role not in opened and share > 0}  # fmt: skip
     if shares:
         groups = together(train.names, settings)
         rows = split_rows(train.labels, shares, *name, "split", groups=groups)
@@ -192,7 +173,7 @@ def open_splits(
 def together(names: pd.Series[str], settings: Mapping[str, Any]) -> Tensor | None:
     """Number of the group of each image, (N,) int64, of a set whose images are not independent.
 
-    Such are frames of one track: their names agree in what the pattern ``together`` captures.
+    Frames of one track are such: their names agree in what the pattern ``together`` captures.
     """
     pattern = settings.get("together") or TOGETHER.get(settings.get("name", ""))
     if not pattern:
@@ -207,8 +188,8 @@ def in_random_order(
 ) -> list[Tensor]:
     """Rows of parts of a set, of these lengths; images of one group stand in one part only.
 
-    ``count``: of images. ``groups`` (count,): as :func:`together` gives them. Raises FeatlearnError
-    if there are too few images, where the rest of a group that a part ends in is left out.
+    ``count``: of images. ``groups`` (count,): see :func:`together`. Raises FeatlearnError if there
+    are too few images; the rest of a group that a part ends in is left out.
     """
     own = torch.arange(count) if groups is None else groups
     order = torch.randperm(int(own.max()) + 1, generator=random)
@@ -230,20 +211,17 @@ def split_rows(
 ) -> dict[str, Tensor]:
     """Rows of the images, dealt out at random, class by class.
 
-    ``labels`` (N,) or (N, classes): only labels of shape (N,) stratify. ``shares``: share of each
-    part, e.g. ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: name of
-    the random stream. ``groups`` (N,): numbers from 0; images of one group stay together, in the
-    class of its first. Raises FeatlearnError if a part would be empty. Returns a dict: sorted rows
-    of each part. A part has ``floor(N * share)`` images (with groups: of them), and of each class a
-    number within one or two of its share.
+    ``labels`` (N,) or (N, classes): only (N,) stratifies. ``shares``: of each part, such as
+    ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: of the random
+    stream. ``groups`` (N,): images of one group stay together, in the class of its first. Returns
+    sorted rows of each part: ``floor(N * share)`` images (with groups: of them), of each class a
+    number within one or two of its share. Raises FeatlearnError if a part would be empty.
     """
     if groups is not None:
         known, first = np.unique(groups.numpy(), return_index=True)
         dealt = split_rows(labels[torch.from_numpy(first)], shares, *name)
-        return {
-            part: torch.isin(groups, torch.from_numpy(known)[own]).nonzero()[:, 0]
-            for part, own in dealt.items()
-        }
+        return {part: torch.isin(groups, torch.from_numpy(known)[own]).nonzero()[:, 0]
+                for part, own in dealt.items()}  # fmt: skip
     order = _by_class(labels, *name)
     parts: dict[str, Tensor] = {}
     left = 1.0
@@ -264,10 +242,7 @@ def split_rows(
 
 
 def in_turn(labels: Tensor) -> Tensor:
-    """Rows with a label, int64 (N,): the first of each class, then the second of each, and so on.
-
-    The first ``n`` are then a balanced subset, and a smaller one lies in a larger one.
-    """
+    """Rows with a label, int64 (N,): the first of each class, then the second of each class, ..."""
     rank = torch.zeros_like(labels)
     for label in torch.unique(labels).tolist():
         rows = labels == label
@@ -280,16 +255,13 @@ def in_turn(labels: Tensor) -> Tensor:
 def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     """Sorted rows of a share of the labelled images, the same share of each class, at least one.
 
-    Subsets are nested: those of 1 % are among those of 10 % of the same ``name``.
+    Subsets of one ``name`` are nested.
     """
     order = _by_class(labels, *name)
     if labels.dim() > 1:
         return order[: max(1, round(fraction * len(order)))].sort()[0]
-    kept = [
-        rows[: max(1, round(fraction * len(rows)))]
-        for label in _present(labels)
-        if label >= 0 and len(rows := order[labels[order] == label])
-    ]
+    kept = [rows[: max(1, round(fraction * len(rows)))] for label in _present(labels)
+            if label >= 0 and len(rows := order[labels[order] == label])]  # fmt: skip
     if not kept:
         raise FeatlearnError("fraction: no image has a label; expected some")
     return torch.cat(kept).sort()[0]
@@ -318,16 +290,12 @@ def _from_cache(folder: Path) -> ImageSet:
     images = torch.from_file(
         str(folder / "images.u8"), shared=False, size=int(np.prod(shape)), dtype=torch.uint8
     ).view(shape)
-    return ImageSet(
-        images=images,
-        labels=torch.from_numpy(np.stack(rows["label"].to_list()).astype(np.int64)),
-        classes=tuple(meta["classes"]),
-        names=rows["name"],
-        faults=read_table(folder, "faults"),
-        objects=read_table(folder, "boxes") if meta["boxes"] else None,
-        folder=folder,
-        sha256=meta["sha256"],
-    )
+    return ImageSet(images=images,
+                    labels=torch.from_numpy(np.stack(rows["label"].to_list()).astype(np.int64)),
+                    classes=tuple(meta["classes"]), names=rows["name"],
+                    faults=read_table(folder, "faults"),
+                    objects=read_table(folder, "boxes") if meta["boxes"] else None, folder=folder,
+                    sha256=meta["sha256"])  # fmt: skip
 
 
 def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:
@@ -337,10 +305,8 @@ def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:
     lines = [f"  {row.file}: {row.reason}" for row in faults.head(FAULTS_SHOWN).itertuples()]
     if len(faults) > FAULTS_SHOWN:
         lines.append(f"  ... and {len(faults) - FAULTS_SHOWN} more")
-    text = (
-        f"{what}: {len(faults)} of {len(faults) + len(opened)} images cannot be used:\n"
-        + "\n".join(lines)
-    )
+    text = (f"{what}: {len(faults)} of {len(faults) + len(opened)} images cannot be used:\n"
+            + "\n".join(lines))  # fmt: skip
     if broken == "refuse":
         raise FeatlearnError(f"{text}\nbroken: refuse; expected none, or broken: report")
     print(text, file=sys.stderr, flush=True)
@@ -355,20 +321,16 @@ class Classified(NamedTuple):
 
 
 def open_classified(
-    data: Mapping[str, Any],
-    cache_folder: PathLike,
-    *name: object,
-    most: int | None = None,
+    data: Mapping[str, Any], cache_folder: PathLike, *name: object, most: int | None = None,
     key: str = "data",
-) -> Classified:
+) -> Classified:  # fmt: skip
     """The images of a data set that have a class.
 
-    ``data``: settings of the data set, as for :func:`featlearn.images.data.datasets.open_splits`.
-    ``cache_folder``: folder of decoded images. ``*name``: name of the random stream that splits the
-    set, where it has no split for testing, and that takes the training images. ``most``: about how
-    many training images are taken, of each class the same share; all if absent. ``key``: of
-    ``data`` in the config, for messages. Raises FeatlearnError if files are missing, or images do
-    not have one class each, of two classes or more.
+    ``data``, ``cache_folder``: see :func:`open_splits`. ``*name``: of the random stream that splits
+    the set and takes the training images. ``most``: about how many training images are taken, the
+    same share of each class; all if absent. ``key``: of ``data`` in the config, for messages.
+    Raises FeatlearnError if files are missing, or images do not have one class each, of two or
+    more.
     """
     try:
         opened = open_splits(as_opened(data), cache_folder, *name)
@@ -400,9 +362,9 @@ def digests(images: Tensor) -> list[bytes]:
 def repeats(parts: Mapping[str, tuple[Tensor, Tensor]]) -> dict[str, tuple[Tensor, Tensor]]:
     """Which pictures stand in another part as well, and which under another class.
 
-    ``parts``: by name: images (N, 3, S, S) uint8, as decoded, and labels (N,) int64, or (N,
-    classes). Returns a dict by name: bool (N,), the same pixels stand in another part; bool (N,),
-    the same pixels have another label, in whatever part.
+    ``parts``: by name images (N, 3, S, S) uint8 and labels (N,) or (N, classes) int64. Returns by
+    name bool (N,): the same pixels stand in another part; bool (N,): they have another label
+    somewhere.
     """
     known = {name: digests(images) for name, (images, _) in parts.items()}
     places: dict[bytes, set[str]] = defaultdict(set)
@@ -412,9 +374,7 @@ def repeats(parts: Mapping[str, tuple[Tensor, Tensor]]) -> dict[str, tuple[Tenso
             places[one].add(name)
             labels[one].add(tuple(label))
     return {
-        name: (
-            torch.tensor([len(places[one]) > 1 for one in own], dtype=torch.bool),
-            torch.tensor([len(labels[one]) > 1 for one in own], dtype=torch.bool),
-        )
+        name: (torch.tensor([len(places[one]) > 1 for one in own], dtype=torch.bool),
+               torch.tensor([len(labels[one]) > 1 for one in own], dtype=torch.bool))
         for name, own in known.items()
-    }
+    }  # fmt: skip

@@ -29,11 +29,10 @@ def missing(own: Published, root: Path) -> list[str]:
 
 
 def get(name: str, root: Path) -> None:
-    """Download, check and unpack a set, unless it is there.
+    """Download, check and unpack a set, unless it is there; a stopped command goes on.
 
-    What has come stays in ``root/.<name>.part`` until all of it is there, so that a stopped command
-    goes on. Raises FeatlearnError if the set asks for an account, a part of it is in the way, or
-    its files cannot be had; what was expected and what came is said.
+    Raises FeatlearnError if the set asks for an account, a part of it is in the way, or its files
+    cannot be had.
     """
     own = PUBLISHED[name]
     lacking = missing(own, root)

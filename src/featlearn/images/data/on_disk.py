@@ -33,9 +33,9 @@ PARTS = {name for names in USUAL_NAMES.values() for name in names} | {"eval", "e
 class Seen:
     """What lies below one part of a set (all of it, or its ``train/``).
 
-    ``part`` str: ``all``, or the name of its folder. ``classes`` dict: name of each class folder ->
-    pictures in it and below. ``deeper`` dict: name of each class folder -> folders right below it.
-    ``unread`` tuple of str: pictures of a kind that is not read, relative to the part.
+    ``part``: ``all``, or the name of its folder. ``classes``: name of each class folder -> pictures
+    in it and below. ``deeper``: name -> folders right below it. ``unread``: pictures of a kind that
+    is not read, relative to the part.
     """
 
     part: str
@@ -51,10 +51,9 @@ class Seen:
 def look(data: Mapping[str, Any], *, writes: bool = True) -> list[Seen]:
     """What lies in a folder, part by part. No file is opened.
 
-    ``data``: A group ``data`` of kind ``folder``. ``writes``: whether results will be written to
-    the working folder. Raises FeatlearnError if a folder may not be read, a link leads back to
-    itself, class folders are named as the parts of a set, or the folder holds the one that the run
-    works in.
+    ``data``: a group of kind ``folder``. ``writes``: whether results go to the working folder.
+    Raises FeatlearnError if a folder may not be read, a link leads back to itself, class folders
+    are named as the parts of a set, or the folder holds the one that the run works in.
     """
     opened = as_opened(data)
     wanted = tuple(one.lower() for one in data.get("extensions") or EXTENSIONS)
@@ -200,22 +199,17 @@ def hints(found: Iterable[Seen]) -> list[str]:
         if few := [name for name, count in seen.classes.items() if count < 5]:
             told.append(
                 f"Fewer than five pictures{'' if whole else f' in {seen.part}/'}: {some(few)}. "
-                + (
-                    "Of such a class hardly one is left for the test, or to learn from."
-                    if whole
-                    else "That is little to learn from, or to test on."
-                )
-            )
+                + ("Of such a class hardly one is left for the test, or to learn from." if whole
+                   else "That is little to learn from, or to test on.")
+            )  # fmt: skip
     return told
 
 
 def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
     """The ``data`` group as the readers get it: which split has which role is settled.
 
-    Two roles are enough, as nothing is chosen on other images than labelled training ones. The test
-    images are those of the set's own test split, else of its validation split, else a share.
-
-    Raises ConfigError if there would be no test images, or if some were trained on.
+    The test images are those of the set's test split, else of its validation split, else a share.
+    Raises ConfigError if there would be none, or if some were trained on.
     """
     opened = dict(data)
     given = given_splits(opened)
@@ -230,7 +224,7 @@ def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sources(data: Mapping[str, Any]) -> dict[str, Source]:
-    """The splits of a data set as they lie on disk, by name; no image is read.
+    """The splits of a data set on disk, by name; no image is read.
 
     Raises FeatlearnError if files are missing: it says which, and where they go.
     """

@@ -20,11 +20,10 @@ class Archive(NamedTuple):
 class Published:
     """A data set.
 
-    ``licence``: as its makers state it. ``megabytes``: to download. ``splits``: by split, what it
-    consists of, relative to the root as torchvision lays it out. ``archives``: where it comes from;
-    none if ``page`` must be visited, as it asks for an account. ``owns``: what appears in the root.
-    ``classes``: in the order of the labels; of none the folders' names. ``together``: pattern of
-    names of images; those that agree in what its group captures are not to be separated.
+    ``licence``: as its makers state it. ``megabytes``: to download. ``splits``: by split its files,
+    relative to the root as torchvision lays it out. ``archives``: where it comes from; none if
+    ``page`` must be visited. ``owns``: what appears in the root. ``classes``: in the order of the
+    labels. ``together``: pattern of names; images that agree in its group are not separated.
     """
 
     licence: str
@@ -39,26 +38,18 @@ class Published:
 
 def _idx(folder: str, parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     ends = ("images-idx3-ubyte", "labels-idx1-ubyte")
-    return {
-        split: tuple(f"{folder}/raw/{start}-{end}" for end in ends)
-        for split, start in parts.items()
-    }
+    return {split: tuple(f"{folder}/raw/{start}-{end}" for end in ends)
+            for split, start in parts.items()}  # fmt: skip
 
 
 def _mnist(
-    name: str,
-    licence: str,
-    megabytes: int,
-    base: str,
-    md5: tuple[str, ...],
+    name: str, licence: str, megabytes: int, base: str, md5: tuple[str, ...],
     classes: tuple[str, ...],
-) -> Published:
+) -> Published:  # fmt: skip
     splits = _idx(name, {"train": "train", "test": "t10k"})
     files = [file.rpartition("/")[2] for split in splits.values() for file in split]
-    archives = tuple(
-        Archive(f"{base}{file}.gz", one, f"{name}/raw")
-        for file, one in zip(files, md5, strict=True)
-    )
+    archives = tuple(Archive(f"{base}{file}.gz", one, f"{name}/raw")
+                     for file, one in zip(files, md5, strict=True))  # fmt: skip
     return Published(licence, megabytes, splits, archives, (name,), classes)
 
 

@@ -36,12 +36,10 @@ SHAPES: dict[str, dict[str, Any]] = {
 def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]) -> Encoder:
     """The encoder that the config asks for, with random weights from torch's global generator.
 
-    ``settings``: ``kind`` and the options of that kind: the arguments of :class:`SmallResNet`,
-    :class:`ResNet` (``resnet18``, ``resnet50``), :class:`VisionTransformer` (``vit``, ``vit_tiny``,
-    ``vit_small``, ``vit_base``), :class:`SmallPlainNet` (``plain``), :class:`AlexNet` or
-    :class:`WideResNet`; they may also stand in a group named after the class of kinds.
-    ``image_size``: pixels of the images' sides, or (height, width). Raises ConfigError for an
-    unknown kind, an option that the kind does not have, or an impossible value.
+    ``settings``: ``kind`` and the options of that kind, the arguments of its class; they may also
+    stand in a group named after the class of kinds. ``image_size``: pixels of the images' sides, or
+    (height, width). Raises ConfigError for an unknown kind, an option that the kind does not have,
+    or an impossible value.
     """
     kinds: dict[str, tuple[str, Callable[..., Encoder]]] = {
         "small_resnet": ("small_resnet", SmallResNet),
@@ -55,11 +53,9 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     for name, shape in SHAPES.items():
         kinds[name] = ("vit", partial(VisionTransformer, image_size, **shape))
     made = construct("encoder", settings, kinds)
-    defaults = {
-        name: option.default
-        for name, option in signature(kinds[settings["kind"]][1]).parameters.items()
-        if option.default is not option.empty
-    }
+    defaults = {name: option.default
+                for name, option in signature(kinds[settings["kind"]][1]).parameters.items()
+                if option.default is not option.empty}  # fmt: skip
     own = {"kind": settings["kind"], **defaults, **options_of(settings, kinds)}
     # as JSON gives it back
     made.built = json.loads(json.dumps({"encoder": own, "image_size": image_size}))
@@ -70,7 +66,7 @@ def construct(key: str, settings: Mapping[str, Any], kinds: Kinds[Made], *given:
     """Call the function of ``settings["kind"]`` with the options of that kind.
 
     ``key``: name of the settings in the config, for messages. ``*given``: first arguments of the
-    function. Raises ConfigError for an unknown kind or an option that the kind does not have.
+    function. Raises ConfigError for an unknown kind or option.
     """
     kind = settings.get("kind", "")
     if kind not in kinds:
@@ -85,10 +81,7 @@ def construct(key: str, settings: Mapping[str, Any], kinds: Kinds[Made], *given:
 
 
 def options_of(settings: Mapping[str, Any], kinds: Kinds[Any]) -> dict[str, Any]:
-    """The options that stand beside ``kind``, or in a group named after the kind's family.
-
-    A config with its defaults filled in holds the groups of all families; only its own is read.
-    """
+    """The options beside ``kind``, or in the group of the kind's family."""
     families = {name for name, _ in kinds.values()}
     options = {name: value for name, value in settings.items() if name not in families | {"kind"}}
     return options | settings.get(kinds[settings["kind"]][0], {})

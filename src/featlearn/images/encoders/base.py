@@ -14,20 +14,16 @@ from featlearn.core.errors import ConfigError
 
 
 class Encoder(nn.Module, ABC):
-    """From images to features, in two steps so that a mask may come between them.
+    """From images (B, 3, H, W) to features, in two steps so that a mask may come between them.
 
-    ``feature_map = body(stem(images))``; images are float (B, 3, H, W).
-
-    ``width``: number of features. ``stride``: pixels of the image for one cell of the
-    last map, along each side. ``stem_width``, ``stem_stride``: the same for the output of the
-    stem. ``depth``: number of blocks. ``cam_layer``: name of the layer that class
-    activation maps are read from. ``cam_layers``: layers that they could be read
-    from as well, from the input on; the last is ``cam_layer``. Empty where there is that one only.
-    ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
-    before its rectifier, where single channels are looked at; empty in networks that were not built
-    for that. ``rectified``: names of the layers whose answers are rectified, there
-    or right behind, in their order. ``built`` (dict): ``encoder`` (kind and all options) and
-    ``image_size`` that :func:`build_encoder` made it of; empty for one that was made by hand.
+    ``feature_map = body(stem(images))``. ``width``: number of features. ``stride``: pixels of the
+    image for one cell of the last map. ``stem_width``, ``stem_stride``: the same of the stem's
+    output. ``depth``: number of blocks. ``cam_layer``: name of the layer that class activation maps
+    are read from. ``cam_layers``: others that they could be read from, from the input on, and that
+    one. ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
+    before its rectifier; empty in networks that are not looked at by channel. ``rectified``: layers
+    whose answers are rectified, there or right behind. ``built``: ``encoder`` (kind and options)
+    and ``image_size`` of :func:`build_encoder`.
     """
 
     built: Mapping[str, Any] = {}
@@ -80,8 +76,8 @@ class Encoder(nn.Module, ABC):
     def layer_maps(self, images: Tensor, layer: str | None = None) -> Tensor:
         """Output of one layer on the way to the features, as maps (B, channels, h, w).
 
-        ``images``: (B, 3, H, W). ``layer``: name of a module as ``named_modules`` gives it;
-        ``cam_layer`` by default. Raises ConfigError if no layer has this name, or it takes no part.
+        ``layer``: name of a module; ``cam_layer`` by default. Raises ConfigError if there is none,
+        or it takes no part.
         """
         name = self.cam_layer if layer is None else layer
         modules = dict(self.named_modules())
@@ -113,10 +109,9 @@ def watched(
 class Shortcut(nn.Conv2d):
     """A 1x1 convolution (B, channels_in, H, W) to (B, channels, ceil(H / stride), ...), no bias.
 
-    Numbers, names and random weights are those of ``nn.Conv2d(channels_in, channels, 1, stride)``,
-    but cells are chosen first, so that the convolution itself has stride 1. With a stride, oneDNN's
-    gradient of the weight writes past its workspace on processors without AVX-512, for maps in
-    channels-last order with fewer channels than a block of 8 (uxlfoundation/oneDNN, issue 6035).
+    As ``nn.Conv2d(channels_in, channels, 1, stride)``, but cells are chosen first: with a stride,
+    oneDNN's gradient of the weight writes past its workspace on processors without AVX-512, in
+    channels-last order with fewer than 8 channels (uxlfoundation/oneDNN, issue 6035).
     """
 
     def __init__(self, channels_in: int, channels: int, stride: int):
@@ -154,8 +149,8 @@ def sin_cos_positions(
 ) -> Tensor:
     """Fixed two-dimensional positions (h * w, width) of MAE (He et al. 2022, section A.1).
 
-    A quarter of the features each for sine and cosine of the column, sine and cosine of the row,
-    with wavelengths from 2 pi to 10000 * 2 pi in a geometric series.
+    A quarter of the features each for sine and cosine of column and row, with geometric wavelengths
+    from 2 pi to 10000 * 2 pi.
     """
     if width % 4:
         raise ConfigError(f"width: {width}; expected a multiple of 4 for sine-cosine positions")

@@ -16,20 +16,15 @@ from featlearn.images.encoders.base import Encoder, Shortcut, initialise_convolu
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions beside a shortcut: (B, channels_in, H, W) to (B, planes, h, w).
 
-    Here and in :class:`Bottleneck`, names, arithmetic and the order in which weights are drawn are
-    torchvision's (held to it by a test), whose import alone would take seconds of every job.
+    Here and in :class:`Bottleneck` names, arithmetic and order of random weights are torchvision's.
     """
 
     expansion = 1
 
     def __init__(
-        self,
-        channels_in: int,
-        planes: int,
-        stride: int = 1,
-        shortcut: nn.Module | None = None,
+        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
         make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.conv1 = nn.Conv2d(channels_in, planes, 3, stride, 1, bias=False)
         self.bn1 = make_norm(planes)
@@ -51,13 +46,9 @@ class Bottleneck(nn.Module):
     expansion = 4
 
     def __init__(
-        self,
-        channels_in: int,
-        planes: int,
-        stride: int = 1,
-        shortcut: nn.Module | None = None,
+        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
         make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
-    ):
+    ):  # fmt: skip
         super().__init__()
         channels = planes * self.expansion
         self.conv1 = nn.Conv2d(channels_in, planes, 1, bias=False)
@@ -100,10 +91,7 @@ def _stage(
 
 
 class ResidualNet(Encoder):
-    """Residual stages ``layer1``, ``layer2``, ... behind a stem (He et al. 2016).
-
-    Subclasses build the modules and call :meth:`_finish`.
-    """
+    """Residual stages ``layer1``, ``layer2``, ... behind a stem (He et al. 2016)."""
 
     stages: tuple[str, ...]
     conv1: nn.Conv2d
@@ -140,18 +128,14 @@ class ResidualNet(Encoder):
 class SmallResNet(ResidualNet):
     """A residual network of basic blocks for small images; the design is ours.
 
-    The options are explained with ``small_resnet`` in docs/keys/images.md; blocks that start as
-    the identity are those of Goyal et al. 2017: the scale of the last norm is zero.
+    The options are explained with ``small_resnet`` in docs/keys/images.md; blocks that start as the
+    identity are those of Goyal et al. 2017.
     """
 
     def __init__(
-        self,
-        widths: Sequence[int] = (16, 32, 64),
-        blocks: int = 1,
-        norm: str = "batch",
-        stem_stride: int = 1,
-        zero_init_last: bool = False,
-    ):
+        self, widths: Sequence[int] = (16, 32, 64), blocks: int = 1, norm: str = "batch",
+        stem_stride: int = 1, zero_init_last: bool = False,
+    ):  # fmt: skip
         super().__init__()
         self.conv1 = nn.Conv2d(3, widths[0], 3, stem_stride, 1, bias=False)
         self.bn1 = normalisation(norm, widths[0])
@@ -174,13 +158,9 @@ class ResNet(ResidualNet):
     """
 
     def __init__(
-        self,
-        layers: int,
-        stem: str = "imagenet",
-        width_multiplier: float = 1.0,
-        norm: str = "batch",
-        zero_init_last: bool = False,
-    ):
+        self, layers: int, stem: str = "imagenet", width_multiplier: float = 1.0,
+        norm: str = "batch", zero_init_last: bool = False,
+    ):  # fmt: skip
         super().__init__()
         block, counts = LAYOUTS[layers]
         if stem not in ("imagenet", "cifar", "stl"):
@@ -210,8 +190,7 @@ class ResNet(ResidualNet):
 class WideBlock(nn.Module):
     """Pre-activation block: (B, before, H, W) to (B, width, h, w).
 
-    Norm and rectifier stand before each of the two 3x3 convolutions. Where size or width change, a
-    1x1 convolution of the rectified input is the shortcut.
+    Where size or width change, a 1x1 convolution of the rectified input is the shortcut.
     """
 
     def __init__(self, before: int, width: int, stride: int):
@@ -233,9 +212,8 @@ class WideBlock(nn.Module):
 class WideResNet(Encoder):
     """WRN-``layers``-``widen``: three groups of ``(layers - 4) / 6`` pre-activation blocks.
 
-    Widths are 16, then ``widen`` times 16, 32 and 64; maps are halved in the second and third
-    group; the features are the mean over the last map, after norm and rectifier. Wen and Li have
-    WRN-34-5. A ``stem_stride`` of 2 makes everything four times cheaper (ours).
+    Widths are 16, then ``widen`` times 16, 32 and 64; the second and third group halve the maps.
+    Wen and Li have WRN-34-5. A ``stem_stride`` of 2 makes everything four times cheaper (ours).
     """
 
     def __init__(self, layers: int = 34, widen: int = 5, stem_stride: int = 1):
@@ -284,22 +262,17 @@ class WideResNet(Encoder):
 
 
 class PlainNet(Encoder):
-    """A chain of convolutions, rectifiers and max-pools, with PyTorch's own random start.
-
-    The features are the mean over the last map. The first layer is the stem.
+    """A chain of 3x3 convolutions, rectifiers and max-pools, with PyTorch's own random start.
 
     ``widths``: channels of each layer. ``pooled``: numbers, from 1, of the layers after which maps
-    are halved. ``strides``: of each convolution; all have 3x3 kernels and a border of one pixel.
-    ``norm``: ``batch`` or ``none``.
+    are halved. ``strides``: of each convolution. ``norm``: ``batch`` or ``none``. The features are
+    the mean over the last map.
     """
 
     def __init__(
-        self,
-        widths: Sequence[int],
-        pooled: Sequence[int],
-        strides: Sequence[int],
+        self, widths: Sequence[int], pooled: Sequence[int], strides: Sequence[int],
         norm: str = "none",
-    ):
+    ):  # fmt: skip
         super().__init__()
         before, scale, names = 3, 1, []
         normed = norm == "batch"
@@ -341,11 +314,9 @@ class PlainNet(Encoder):
 
 
 class SmallPlainNet(PlainNet):
-    """Five layers of widths ``w (1, 2, 3, 2, 2)`` for images of about 32 pixels; ours.
+    """Five layers of widths ``width`` (1, 2, 3, 2, 2) for images of about 32 pixels; ours.
 
     Maps are halved after layers 1, 2 and 5.
-
-    ``width``: ``w``. ``norm``: ``batch`` or ``none``.
     """
 
     def __init__(self, width: int = 16, norm: str = "none"):
@@ -354,11 +325,10 @@ class SmallPlainNet(PlainNet):
 
 
 class AlexNet(PlainNet):
-    """AlexNet (Krizhevsky et al. 2012) in the form usual for 32-pixel images.
+    """AlexNet (Krizhevsky et al. 2012) for 32-pixel images: five convolutions, no dropout.
 
-    Widths 64, 192, 384, 256, 256; the first convolution has stride 2, maps are halved after layers
-    1, 2 and 5. No dropout and no fully connected layers; the features are the mean over the last
-    map (ours).
+    The first has stride 2, maps are halved after layers 1, 2 and 5; features are the mean over the
+    last map (ours).
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""A vision transformer (Dosovitskiy et al. 2021) in one file, with the parameter names of timm.
+"""A vision transformer (Dosovitskiy et al. 2021) with the parameter names of timm.
 
-So checkpoints of DeiT, MAE and timm load as they are. Shapes: B images, N patches, D width.
+Checkpoints of DeiT, MAE and timm load as they are. Shapes: B images, N patches, D width.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ EPSILON = 1e-6  # of the layer norms; torch's own default is 1e-5
 class Attention(nn.Module):
     """Multi-head self-attention: (B, N, D) to (B, N, D).
 
-    With ``distances`` > 0, a learned number for each head and each of so many kinds of distance
-    between two tokens is added to their score (BEiT, Bao et al. 2022); ``kinds`` (N, N) says which.
+    With ``distances`` > 0, a learned number a head and kind of distance between two tokens is added
+    to their score (BEiT, Bao et al. 2022); ``kinds`` (N, N) says which.
     """
 
     def __init__(self, width: int, heads: int, distances: int = 0):
@@ -67,13 +67,9 @@ class Block(nn.Module):
     """Pre-norm transformer block: (B, N, D) to (B, N, D)."""
 
     def __init__(
-        self,
-        width: int,
-        heads: int,
-        mlp_ratio: float = 4.0,
-        layer_scale: float = 0.0,
+        self, width: int, heads: int, mlp_ratio: float = 4.0, layer_scale: float = 0.0,
         distances: int = 0,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.norm1 = nn.LayerNorm(width, EPSILON)
         self.attn = Attention(width, heads, distances)
@@ -101,29 +97,20 @@ class PatchEmbedding(nn.Module):
 class VisionTransformer(Encoder):
     """Patches, positions, a class token, transformer blocks.
 
-    ``image_size``: pixels of the images' sides, or (height, width); positions belong to it. The
-    options are explained with ``vit`` in docs/keys/images.md; ``relative`` positions are none at
-    the input, but a learned bias in every attention. ``final_norm`` is timm's ``norm`` or its
-    ``fc_norm``.
+    ``image_size``: pixels of the images' sides, or (height, width). The options are explained with
+    ``vit`` in docs/keys/images.md; ``relative`` positions are a learned bias in every attention.
+    ``final_norm`` is timm's ``norm`` or its ``fc_norm``.
     """
 
     pos_embed: Tensor  # (1, leading + N, D); a parameter where positions are learned
     kinds: Tensor | None  # (leading + N, leading + N) of relative positions
 
     def __init__(
-        self,
-        image_size: int | tuple[int, int],
-        patch: int = 16,
-        width: int = 192,
-        depth: int = 12,
-        heads: int = 3,
-        mlp_ratio: float = 4.0,
-        positions: str = "learned",
-        class_token: bool = True,
-        pooling: str = "class_token",
-        final_norm: str = "tokens",
+        self, image_size: int | tuple[int, int], patch: int = 16, width: int = 192, depth: int = 12,
+        heads: int = 3, mlp_ratio: float = 4.0, positions: str = "learned",
+        class_token: bool = True, pooling: str = "class_token", final_norm: str = "tokens",
         layer_scale: float = 0.0,
-    ):
+    ):  # fmt: skip
         super().__init__()
         _expect("positions", positions, ("learned", "sin_cos", "relative"))
         _expect("pooling", pooling, ("class_token", "mean") if class_token else ("mean",))
@@ -236,11 +223,7 @@ class VisionTransformer(Encoder):
 
 
 def relative_positions(grid: tuple[int, int], leading: int) -> Tensor:
-    """The kind of distance between any two tokens, numbered as in BEiT: int64 (T, T).
-
-    Patches by rows and columns between them; three further kinds are from the class token to a
-    patch, from a patch to the class token, and the class token itself.
-    """
+    """The kind of distance between any two tokens, numbered as in BEiT: int64 (T, T)."""
     rows, columns = grid
     row, column = (
         place.flatten()

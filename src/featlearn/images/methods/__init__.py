@@ -22,12 +22,9 @@ def build_method(
 ) -> MaskedObjective:
     """The pre-training method that the config asks for, around ``encoder``, which is trained.
 
-    New modules get random weights from torch's global generator.
-
-    ``settings``: ``kind`` and the options of that kind, the arguments of :class:`SimMIM`,
-    :class:`MAE`, :class:`Data2Vec` or :class:`BEiT`; they may also stand in a group named as the
-    kind. ``teacher``: the fixed teacher of ``beit``. Raises ConfigError for an unknown kind, an
-    option that the kind does not have, or an impossible value.
+    ``settings``: ``kind`` and the options of that kind; they may also stand in a group named as the
+    kind. ``teacher``: the fixed teacher of ``beit``. New modules get random weights from torch's
+    global generator. Raises ConfigError for an unknown kind or option, or an impossible value.
     """
     kinds: dict[str, tuple[str, Callable[..., MaskedObjective]]] = {
         "simmim": ("simmim", SimMIM),
@@ -41,16 +38,12 @@ def build_method(
 def build_two_view(
     settings: Mapping[str, Any], encoder: Encoder, augment: Augment
 ) -> TwoViewObjective:
-    """As :func:`build_method`, of the methods that compare two views.
+    """As :func:`build_method`, of the methods that compare two views, which ``augment`` makes.
 
-    ``settings``: as there, of :class:`Siamese`, :class:`SimCLR`, :class:`MoCo` or :class:`NNCLR`.
-    ``augment``: makes the views; the loop itself gets
-    :func:`~featlearn.images.methods.two_view.untouched`.
+    The loop itself gets :func:`~featlearn.images.methods.two_view.untouched`.
     """
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
-        "siamese": ("siamese", Siamese),
-        "simclr": ("simclr", SimCLR),
-        "moco": ("moco", MoCo),
+        "siamese": ("siamese", Siamese), "simclr": ("simclr", SimCLR), "moco": ("moco", MoCo),
         "nnclr": ("nnclr", NNCLR),
-    }
+    }  # fmt: skip
     return construct("pretraining", settings, kinds, encoder, augment)

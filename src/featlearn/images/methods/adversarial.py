@@ -1,10 +1,8 @@
 """Perturbations that make a loss large, and training without labels against them.
 
 The attack is projected gradient ascent in a box (Madry et al. 2018). One training follows RoCL
-(Kim, Tack and Hwang 2020, "Adversarial Self-Supervised Contrastive Learning"), which Wen and Li
-2021 use for the third panel of their Figure 1; the other BYORL (Gowal et al. 2021,
-"Self-supervised Adversarial Robustness for the Low-label, High-data Regime"), which Wen and Li 2022
-use for Figure 5.
+(Kim, Tack and Hwang 2020), used by Wen and Li 2021 for the third panel of their Figure 1; the other
+BYORL (Gowal et al. 2021), used by Wen and Li 2022 for Figure 5.
 """
 
 from __future__ import annotations
@@ -30,9 +28,9 @@ from featlearn.images.train.features import evaluating
 class Attack:
     """Projected gradient ascent with sign steps in the l-infinity ball.
 
-    ``radius``: of the ball, in units of pixel values in [0, 1] (RoCL 8/255, printed as 0.0314).
-    ``step``: length of a step in the same units (RoCL 0.007). ``steps``: number of steps (RoCL 7).
-    ``random_start``: begin anywhere in the ball, uniformly, instead of in its middle.
+    ``radius``, ``step``: of the ball, and of a step, in pixel values in [0, 1] (RoCL 8/255 and
+    0.007). ``steps``: their number (RoCL 7). ``random_start``: begin anywhere in the ball,
+    uniformly.
     """
 
     radius: float = 8 / 255
@@ -48,13 +46,9 @@ class Attack:
             raise ConfigError(f"attack.steps: {self.steps}; expected at least 1")
 
     def __call__(
-        self,
-        loss: Callable[[Tensor], Tensor],
-        images: Tensor,
-        scale: Tensor,
-        bounds: tuple[Tensor, Tensor],
-        noise: Tensor | None = None,
-    ) -> Tensor:
+        self, loss: Callable[[Tensor], Tensor], images: Tensor, scale: Tensor,
+        bounds: tuple[Tensor, Tensor], noise: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
         """Images near ``images`` at which ``loss`` is large.
 
         ``loss``: of images (B, 3, S, S), a scalar. ``images`` (B, 3, S, S): normalised. ``scale``
@@ -88,28 +82,19 @@ class AdversarialSimCLR(SimCLR):
     """RoCL: two views and an attacked one of each image are mutual positives.
 
     With views ``t(x)`` and ``t'(x)``, the attacked view starts from ``t(x)`` and maximises NT-Xent
-    between itself and ``t'(x)``. The loss is NT-Xent of the three views, plus
-    ``regulariser`` times that of ``t'(x)`` and the attacked view.
+    between itself and ``t'(x)``. The loss is NT-Xent of the three views, plus ``regulariser`` times
+    that of ``t'(x)`` and the attacked view. The attack sees the network in evaluation mode, so that
+    batch norms keep the statistics of the training's views.
 
     ``encoder``, ``augment``, ``projection``, ``temperature``: see :class:`SimCLR`. ``attack``:
-    options of :class:`Attack`. ``regulariser``: weight of the second term, ``1 / lamda`` of RoCL's
-    code, where lamda is 256.
-
-    Notes
-    -----
-    The attack sees the network in evaluation mode, so that running statistics of batch norms come
-    from the training's own views alone.
+    options of :class:`Attack`. ``regulariser``: ``1 / lamda`` of RoCL's code, where lamda is 256.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        temperature: float = 0.5,
-        attack: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        temperature: float = 0.5, attack: Mapping[str, Any] | None = None,
         regulariser: float = 1 / 256,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, augment, projection, temperature)
         self.attack, self.regulariser = Attack(**(attack or {})), regulariser
 
@@ -144,26 +129,19 @@ class AdversarialSimCLR(SimCLR):
 class AdversarialSiamese(Siamese):
     """BYORL: the views of the online branch are attacked, those of the target are not.
 
-    With views ``v_1`` and ``v_2``, ``v_1`` is moved so that the online branch's answer to it is far
-    from the target's to ``v_2``, and the other way round; then the loss is that of
-    :class:`Siamese`, with the moved views online and the plain ones for the target.
+    View ``v_1`` is moved so that the online branch's answer is far from the target's to ``v_2``,
+    and the other way round; the loss is that of :class:`Siamese`, with the moved views online and
+    the plain ones for the target. The attack sees the network in evaluation mode; an output norm by
+    batch still takes the statistics of the batch.
 
-    ``encoder``, ``augment``: see :class:`Siamese`. ``attack``: options of :class:`Attack`.
-    ``options``: further ones of :class:`Siamese`.
-
-    Notes
-    -----
-    The attack sees the network in evaluation mode, as in :class:`AdversarialSimCLR`. An output norm
-    by batch still takes the statistics of the batch.
+    ``encoder``, ``augment``, ``options``: see :class:`Siamese`. ``attack``: options of
+    :class:`Attack`.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        attack: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, attack: Mapping[str, Any] | None = None,
         **options: Any,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, augment, **options)
         self.attack = Attack(**(attack or {}))
 
@@ -171,23 +149,15 @@ class AdversarialSiamese(Siamese):
         """Two views, and both of them moved."""
         first, second = super().views(images, draws)
         noise = [self.attack.noise(draws, f"attack-{number}", first) for number in (1, 2)]
-        return (
-            first,
-            second,
-            self.attacked(first, second, noise[0]),
-            self.attacked(second, first, noise[1]),
-        )
+        return (first, second, self.attacked(first, second, noise[0]),
+                self.attacked(second, first, noise[1]))  # fmt: skip
 
     def attacked(self, view: Tensor, other: Tensor, noise: Tensor | None = None) -> Tensor:
         """``view``, moved so that the online branch disagrees with the target on ``other``."""
         with evaluating(self):
             target = self.still(other)
-            return self.attack(
-                lambda moved: self.distance(self.project(moved), target),
-                view,
-                *box(self.augment, view.device),
-                noise,
-            )
+            return self.attack(lambda moved: self.distance(self.project(moved), target), view,
+                               *box(self.augment, view.device), noise)  # fmt: skip
 
     def pair(self, *views: Tensor) -> dict[str, Tensor]:
         """The scalars of :class:`Siamese` from two views and the two moved ones."""
@@ -201,8 +171,7 @@ def steadiness(
 ) -> float:
     """Mean cosine between the features of images and of attacked ones; the attack is on itself.
 
-    ``encoder``: on the device where it is to be read off. ``images``: uint8 (N, 3, S, S).
-    ``plain``: normalises them. ``name``: of the random stream of the attack's starts.
+    ``images``: uint8 (N, 3, S, S). ``plain``: normalises them. ``name``: of the random stream.
     """
     device = next(encoder.parameters()).device
     noise = 2 * Draws(name, 0, len(images)).uniform("start", *images.shape[1:]) - 1

@@ -19,10 +19,9 @@ from featlearn.images.train.objective import Objective
 class MaskedObjective(Objective):
     """A pre-training method with a random mask over square cells; labels are not used.
 
-    Subclasses give :meth:`loss`, which is free of random numbers, so that it compiles as one graph.
-
-    ``mask_size``: side of a cell in pixels. ``mask_ratio``: share of the cells that are masked;
-    their number is rounded up.
+    Subclasses give :meth:`loss`, free of random numbers, so that it compiles as one graph.
+    ``mask_size``: side of a cell in pixels. ``mask_ratio``: share of the cells that are masked,
+    rounded up.
     """
 
     encoder: Encoder
@@ -45,7 +44,7 @@ class MaskedObjective(Objective):
         raise NotImplementedError(f"{type(self).__name__} has no loss")
 
     def prepare(self, images: Tensor, name: tuple[object, ...]) -> None:
-        """What has to be known before the first step; nothing, unless a method says otherwise.
+        """What has to be known before the first step: nothing here.
 
         ``images``: normalised images (N, 3, H, W). ``name``: of the random stream.
         """
@@ -57,12 +56,10 @@ class MaskedObjective(Objective):
 class MaskToken(nn.Module):
     """A learned token in place of what is masked (Xie et al. 2022, section 3.2).
 
-    ``encoder``: that sees the image. ``cell``: pixels of a mask cell's sides. ``place``:
-    ``pixels``: one colour in place of the masked pixels, before anything is computed. ``stem``: one
-    vector in place of the stem's output over a masked cell; in a vision transformer these are the
-    patch embeddings, as SimMIM and BEiT have it. A convolutional stem with overlapping windows has
-    seen a border of its visible neighbours' masked cells. None: ``stem`` for a vision transformer,
-    else ``pixels``.
+    ``cell``: pixels of a mask cell's sides. ``place``: ``pixels``: one colour in place of the
+    masked pixels; ``stem``: one vector in place of the stem's output over a masked cell, such as
+    patch embeddings (SimMIM, BEiT). A convolutional stem has then seen a border of the masked
+    cells. None: ``stem`` for a vision transformer, else ``pixels``.
     """
 
     def __init__(self, encoder: Encoder, cell: int, place: str | None = None):
@@ -96,7 +93,7 @@ class MaskToken(nn.Module):
 
 
 def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
-    """The encoder's grid over images (B, 3, H, W), which must fill them.
+    """The encoder's grid over images (B, 3, H, W).
 
     Raises FeatlearnError if the images' sides are no multiples of the encoder's stride.
     """
@@ -129,10 +126,7 @@ def cells(size: tuple[int, int], cell: int) -> tuple[int, int]:
 
 
 def masked_count(ratio: float, number: int) -> int:
-    """``ceil(ratio * number)`` cells, as SimMIM counts; at least 1, and at least 1 stays visible.
-
-    Raises ConfigError if the ratio leaves no cell masked or none visible.
-    """
+    """``ceil(ratio * number)`` cells, as SimMIM counts. Raises ConfigError for none or all."""
     count = math.ceil(ratio * number - 1e-9)  # 0.55 * 100 is a little above 55 in floating point
     if not 0 < count < number:
         raise ConfigError(
@@ -163,11 +157,10 @@ def upsample(mask: Tensor, factor: int) -> Tensor:
 
 
 def masked_share(mask: Tensor, cell: int, stride: int) -> Tensor:
-    """How much of each cell of a coarser or finer grid is masked.
+    """How much of each cell of a coarser or finer grid is masked: float32 (B, h', w') in [0, 1].
 
     ``mask``: over cells of ``cell`` px: bool (B, h, w). ``stride``: pixels of the wanted grid's
-    cells; a divisor or a multiple of ``cell``. Returns shares in [0, 1]: float32 (B, h * cell /
-    stride, w * cell / stride); only 0 and 1 where the wanted cells are not larger.
+    cells; a divisor or a multiple of ``cell``.
     """
     if cell % stride == 0:
         return upsample(mask, cell // stride).float()

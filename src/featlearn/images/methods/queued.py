@@ -19,11 +19,9 @@ from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
 
 
 class Queue(nn.Module):
-    """The last ``size`` vectors that were put in; the oldest goes first.
+    """The last ``size`` vectors that were put in; the oldest goes first. Part of the state dict.
 
-    It starts with random unit vectors of torch's global generator, and is part of the state dict.
-
-    ``size``: how many vectors it holds. ``width``: of a vector. ``rows`` (size, width): unit
+    It starts with random unit vectors of torch's global generator. ``rows`` (size, width): unit
     vectors, in no particular order.
     """
 
@@ -62,27 +60,20 @@ class MoCo(TwoViewObjective):
     With unit queries ``q`` and unit keys ``k`` of a moving average of the network, the loss is
     ``-log(exp(q k+ / tau) / (exp(q k+ / tau) + sum_j exp(q k_j / tau)))``, ``k_j`` over the queue.
     Both views are query and key in turn and their losses are added, as in the public code for
-    CIFAR; both batches of keys then enter the queue. Without momentum and queue this would be
-    InfoNCE within the batch.
-
-    One process: batch norms are not shuffled between GPUs, and a queue is not shared.
+    CIFAR; both batches of keys then enter the queue. One process: batch norms are not shuffled
+    between GPUs.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``head``: ``mlp`` (MoCo v2), ``linear``
-    (MoCo), or ``none``: the encoder's features are compared. ``projection``: options of
-    :class:`ProjectionHead` for ``mlp``; its ``width`` also for ``linear``. ``temperature``:
-    ``tau``. ``momentum``: of the moving average. ``queue``: how many keys it holds.
+    (MoCo), or ``none``. ``projection``: options of :class:`ProjectionHead` for ``mlp``; its
+    ``width`` also for ``linear``. ``temperature``: ``tau``. ``momentum``: of the moving average.
+    ``queue``: how many keys it holds.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        head: str = "mlp",
-        projection: Mapping[str, Any] | None = None,
-        temperature: float = 0.1,
-        momentum: float = 0.99,
-        queue: int = 4096,
-    ):
+        self, encoder: Encoder, augment: Augment, head: str = "mlp",
+        projection: Mapping[str, Any] | None = None, temperature: float = 0.1,
+        momentum: float = 0.99, queue: int = 4096,
+    ):  # fmt: skip
         if head not in HEADS:
             raise ConfigError(f"pretraining.head: {head!r}; expected one of {', '.join(HEADS)}")
         if temperature <= 0:
@@ -135,25 +126,20 @@ class MoCo(TwoViewObjective):
 class NNCLR(TwoViewObjective):
     """A view's prediction is to find the nearest neighbour of the other view's projection.
 
-    With projections ``z``, predictions ``p = head(z)`` and ``nn(z)`` the vector of the support set
-    that is nearest to ``z``, the loss is the mean of NT-Xent between ``nn(z_1)`` and ``p_2`` and of
-    that between ``nn(z_2)`` and ``p_1``. NT-Xent is SimCLR's, as in lightly: both are anchors.
-    Neighbours are looked up before the projections of the second view enter the set.
+    With projections ``z``, predictions ``p = head(z)`` and ``nn(z)`` the nearest vector of the
+    support set, the loss is the mean of NT-Xent between ``nn(z_1)`` and ``p_2`` and of that between
+    ``nn(z_2)`` and ``p_1``, both anchors as in lightly. Neighbours are looked up before the
+    projections of the second view enter the set.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
-    :class:`ProjectionHead`. ``head_hidden``: width of the hidden layer of the prediction head.
-    ``temperature``: of NT-Xent; 0.1 in the paper. ``support``: how many projections the set holds.
+    :class:`ProjectionHead`. ``head_hidden``: width of the prediction head's hidden layer.
+    ``temperature``: of NT-Xent (paper: 0.1). ``support``: how many projections the set holds.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        head_hidden: int = 512,
-        temperature: float = 0.1,
-        support: int = 4096,
-    ):
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        head_hidden: int = 512, temperature: float = 0.1, support: int = 4096,
+    ):  # fmt: skip
         if temperature <= 0:
             raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         made = ProjectionHead(encoder.width, **(projection or {}))
@@ -170,10 +156,8 @@ class NNCLR(TwoViewObjective):
         z = [self.projection(h) for h in features]
         p = [self.head(own) for own in z]
         near = [self.support.nearest(own) for own in z]
-        losses = [
-            nt_xent([near[0], p[1]], self.temperature),
-            nt_xent([near[1], p[0]], self.temperature),
-        ]
+        losses = [nt_xent([near[0], p[1]], self.temperature),
+                  nt_xent([near[1], p[0]], self.temperature)]  # fmt: skip
         if self.training:
             self._fresh.append(z[1].detach())
         with torch.no_grad():

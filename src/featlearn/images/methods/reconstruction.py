@@ -23,24 +23,16 @@ from featlearn.images.rng import Draws
 class SimMIM(MaskedObjective):
     """Mean absolute error of the predicted pixels, over the masked pixels only (equation (1)).
 
-    ``loss = sum over masked pixels |prediction - image| / (masked pixels * 3)``. Every image has
-    the same number of masked pixels. The options are explained with ``simmim`` in
+    Every image has the same number of masked pixels. The options are explained with ``simmim`` in
     docs/keys/images.md; ``decoder_stride`` is a multiple of the encoder's stride.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_size: int = 32,
-        mask_ratio: float = 0.6,
-        mask_token: str | None = None,
-        decoder: str = "transformer",
-        decoder_depth: int = 4,
-        decoder_width: int = 64,
-        decoder_heads: int = 2,
-        decoder_mlp_ratio: float = 2.0,
+        self, encoder: Encoder, mask_size: int = 32, mask_ratio: float = 0.6,
+        mask_token: str | None = None, decoder: str = "transformer", decoder_depth: int = 4,
+        decoder_width: int = 64, decoder_heads: int = 2, decoder_mlp_ratio: float = 2.0,
         decoder_stride: int | None = None,
-    ):
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         self.mask = MaskToken(encoder, mask_size, mask_token)
         if decoder == "linear":
@@ -79,10 +71,9 @@ class LinearDecoder(nn.Module):
 
 
 class TransformerDecoder(nn.Module):
-    """Transformer blocks over the cells of the map, then the pixels of each cell.
+    """Transformer blocks over the cells of the map, then their pixels; sines as positions.
 
-    Positions are sines and cosines. With a coarser grid than the encoder's, one token is made of
-    several cells.
+    With a coarser grid than the encoder's, one token is made of several cells.
     """
 
     def __init__(
@@ -114,18 +105,13 @@ class TransformerDecoder(nn.Module):
 
 
 # --------------------------------------------------------------------------- mae
-# The encoder sees the visible patches only, so it must be a vision transformer; a small decoder
-# sees them together with mask tokens. The tokens stay in the random order in which the patches were
-# drawn, the visible ones in front, and each carries the position of its patch. Attention does not
-# look at the order, so sorting them before the decoder, as the official code does, gives the same
-# loss.
+# The encoder sees the visible patches only, a small decoder sees them with mask tokens. Tokens stay
+# in the drawn order, visible ones in front: attention does not look at it.
 
 
 class MAE(MaskedObjective):
-    """Mean squared error of the pixels of the masked patches.
+    """Mean squared error of the pixels of the masked patches, standardised by patch (section 4.1).
 
-    ``loss = mean over masked patches and their pixels (prediction - target)^2``, where the target
-    is the patch, by default less its mean and over its standard deviation (section 4.1).
     ``encoder``: a vision transformer. The options are explained with ``mae`` in
     docs/keys/images.md.
     """
@@ -134,15 +120,10 @@ class MAE(MaskedObjective):
     places: Tensor  # (N, decoder_width)
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_ratio: float = 0.75,
-        decoder_depth: int = 8,
-        decoder_width: int = 512,
-        decoder_heads: int = 16,
-        decoder_mlp_ratio: float = 4.0,
+        self, encoder: Encoder, mask_ratio: float = 0.75, decoder_depth: int = 8,
+        decoder_width: int = 512, decoder_heads: int = 16, decoder_mlp_ratio: float = 4.0,
         normalised_target: bool = True,
-    ):
+    ):  # fmt: skip
         if not isinstance(encoder, VisionTransformer):
             raise ConfigError(
                 f"pretraining.kind: mae needs a vision transformer, not {type(encoder).__name__}: "

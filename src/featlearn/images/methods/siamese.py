@@ -1,8 +1,7 @@
 """Non-contrastive learning: BYOL (Grill et al. 2020), SimSiam (Chen and He 2021), and without head.
 
-The framework of Wen and Li 2022, "The Mechanism of Prediction Head in Non-contrastive
-Self-supervised Learning", section 8 and Figure 8: no negative examples, an online branch with a
-prediction head, a target branch without, no gradient through the target.
+The framework of Wen and Li 2022, section 8 and Figure 8: no negative examples, an online branch
+with a prediction head, a target branch without, no gradient through the target.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ NORMS = ("batch", "l2")
 
 
 class IdentityHead(nn.Module):
-    """A linear head that starts as the identity and whose diagonal stays 1: ``z + E z``.
-
-    ``width``: of its inputs ``z (B, width)`` and of its outputs.
-    """
+    """A linear head ``z + E z`` that starts as the identity and whose diagonal stays 1."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -61,7 +57,7 @@ class LinearHead(nn.Linear):
 class OutputNorm(nn.Module):
     """What both branches end with (section 8).
 
-    ``batch``: each neuron to mean 0 and variance 1 over the batch, no trained scale, no running
+    ``batch``: each neuron to mean 0 and variance 1 over the batch, without scale and running
     statistics. ``l2``: each row to length 1.
     """
 
@@ -69,11 +65,8 @@ class OutputNorm(nn.Module):
         super().__init__()
         if kind not in NORMS:
             raise ConfigError(f"pretraining.output_norm: {kind!r}; expected {' or '.join(NORMS)}")
-        self.batch = (
-            nn.BatchNorm1d(width, affine=False, track_running_stats=False)
-            if kind == "batch"
-            else None
-        )
+        self.batch = (nn.BatchNorm1d(width, affine=False, track_running_stats=False)
+                      if kind == "batch" else None)  # fmt: skip
 
     def forward(self, z: Tensor) -> Tensor:
         z = z.float()  # under autocast, too
@@ -83,38 +76,28 @@ class OutputNorm(nn.Module):
 class Siamese(TwoViewObjective):
     """Two views of an image are to agree; the prediction head makes the branches differ.
 
-    With ``z_i`` the projections of the two views, ``o_i = norm(head(z_i))`` and
-    ``t_i = norm(z_i)`` without a gradient (or of a moving average of encoder and projection), the
-    loss is ``d(o_1, t_2) / 2 + d(o_2, t_1) / 2``. The distance is squared: the mean over neurons
-    after ``batch``, so ``2 - 2 *`` the mean correlation of a neuron with its target; the sum over
-    neurons after ``l2``, so ``2 - 2 cos``.
-
-    Each view goes through the network by itself, so that batch norms see one view at a time.
+    With ``z_i`` the projections of the two views, ``o_i = norm(head(z_i))`` and ``t_i = norm(z_i)``
+    without a gradient (or of a moving average of encoder and projection), the loss is ``d(o_1, t_2)
+    / 2 + d(o_2, t_1) / 2``. The distance is squared: the mean over neurons after ``batch``, so ``2
+    - 2 *`` the mean correlation of a neuron with its target; the sum after ``l2``, so ``2 - 2
+    cos``.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
     :class:`ProjectionHead`. ``head``: ``none``, ``identity`` (:class:`IdentityHead`), ``linear``
     (:class:`LinearHead`) or ``mlp`` (two layers with batch norm and ReLU between). ``head_hidden``:
-    width of the hidden layer of ``mlp``; None for that of the projection. ``output_norm``:
-    ``batch`` or ``l2``. ``momentum``: of the moving average that is the target (BYOL; 0.99 in the
-    paper); None for the trained network itself (SimSiam). ``momentum_schedule``: ``constant``, or
-    ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL). ``stop_gradient``: False lets the
-    gradient pass through the target as well. ``decay_all``: weight decay of all parameters, also of
-    norms and biases.
+    width of ``mlp``'s hidden layer; None for that of the projection. ``output_norm``: ``batch`` or
+    ``l2``. ``momentum``: of the moving average that is the target (BYOL: 0.99); None for the
+    network itself (SimSiam). ``momentum_schedule``: ``constant``, or ``cosine``, from ``momentum``
+    to 1 (BYOL). ``stop_gradient``: False lets the gradient pass through the target. ``decay_all``:
+    weight decay also of norms and biases.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
-        head: str = "identity",
-        head_hidden: int | None = None,
-        output_norm: str = "batch",
-        momentum: float | None = None,
-        momentum_schedule: str = "constant",
-        stop_gradient: bool = True,
-        decay_all: bool = False,
-    ):
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
+        head: str = "identity", head_hidden: int | None = None, output_norm: str = "batch",
+        momentum: float | None = None, momentum_schedule: str = "constant",
+        stop_gradient: bool = True, decay_all: bool = False,
+    ):  # fmt: skip
         made = ProjectionHead(encoder.width, **(projection or {}))
         super().__init__(encoder, augment, made)
         if momentum is not None and not 0 <= momentum <= 1:
@@ -142,9 +125,7 @@ class Siamese(TwoViewObjective):
     def judged(
         self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]
     ) -> dict[str, Tensor]:
-        """``loss``, ``correlation`` (mean over pairs of neurons of the projection of the absolute
-        correlation over the batch), and of a linear head ``off_diagonal`` and ``asymmetry``.
-        """
+        """``loss``, ``correlation`` of the projection, and what :meth:`mixing` gives."""
         online = self.projection(features[0]), self.projection(features[1])
         if self.target is None:
             targets = tuple(z.detach() for z in online) if self.stop_gradient else online
@@ -171,9 +152,7 @@ class Siamese(TwoViewObjective):
 
     @torch.no_grad()
     def mixing(self) -> dict[str, Tensor]:
-        """``off_diagonal``: Frobenius norm of ``E``, the head's matrix without its diagonal;
-        ``asymmetry``: that of ``E - E^T``. Empty if the head is no matrix.
-        """
+        """``off_diagonal``: norm of ``E``; ``asymmetry``: that of ``E - E^T``; empty without."""
         if not isinstance(self.head, IdentityHead | LinearHead):
             return {}
         own = self.head.off_diagonal().float()
@@ -214,7 +193,7 @@ def off_diagonal(matrix: Tensor) -> Tensor:
 
 
 def mean_correlation(z: Tensor) -> Tensor:
-    """Mean over pairs of columns of ``z (B, width)`` of their absolute correlation over the rows.
+    """Mean absolute correlation over the rows of ``z (B, width)``, over pairs of columns.
 
     A column that does not vary correlates with none.
     """

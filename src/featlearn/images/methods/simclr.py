@@ -28,9 +28,9 @@ def nt_xent(
     the other views, of ``-log(exp(z_i z_j / tau) / sum_k exp(z_i z_k / tau))``, where ``k`` runs
     over all views of all images but the anchor itself.
 
-    ``views``: v tensors (B, D), row ``b`` of each from the same image; their vectors need no unit
-    length. ``temperature``: ``tau``. ``others``: v tensors (B', D) of further images, which are
-    negatives and no anchors. Returns the mean over the V * B anchors.
+    ``views``: v tensors (B, D), row ``b`` of each from the same image, of any length.
+    ``temperature``: ``tau``. ``others``: v tensors (B', D) of further images, negatives alone.
+    Returns the mean over the anchors.
     """
     count, size = len(views), len(views[0])
     anchors = functional.normalize(torch.cat(list(views)).float(), dim=1)
@@ -49,22 +49,17 @@ def nt_xent(
 
 
 class SimCLR(TwoViewObjective):
-    """NT-Xent between two views, on normalised projections.
-
-    In several processes the images of all of them are each other's negatives, as if there were
-    one; the parts of an accumulated batch do not see each other.
+    """NT-Xent between two views, on normalised projections, over the images of all processes.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
-    :class:`ProjectionHead`. ``temperature``: of NT-Xent.
+    :class:`ProjectionHead`. ``temperature``: of NT-Xent. Parts of an accumulated batch do not see
+    each other.
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        augment: Augment,
-        projection: Mapping[str, Any] | None = None,
+        self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
         temperature: float = 0.5,
-    ):
+    ):  # fmt: skip
         if temperature <= 0:
             raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))
@@ -115,13 +110,11 @@ BETWEEN = "/"
 
 
 class Siblings(Objective):
-    """Networks that share the views that they see, and nothing else.
+    """Networks that share the views that they see, and nothing else: each ends as if trained alone.
 
-    Each ends as if it were trained alone on the same streams; but the views, a quarter of a step of
-    a small network, are made once for all. Only the graph of one network is in memory at a time.
-
-    ``members``: by name. The augmentation of the first makes the views of all. Raises ValueError if
-    a member changes the views, as adversarial training does: it cannot share them.
+    ``members``: by name. The augmentation of the first makes the views of all. Only the graph of
+    one network is in memory at a time. Raises ValueError if a member changes the views, as
+    adversarial training does.
     """
 
     def __init__(self, members: Mapping[str, TwoViewObjective]):
@@ -151,11 +144,8 @@ class Siblings(Objective):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        return [
-            group
-            for _, member in self._named()
-            for group in member.parameter_groups(weight_decay, layer_decay)
-        ]
+        return [group for _, member in self._named()
+                for group in member.parameter_groups(weight_decay, layer_decay)]  # fmt: skip
 
     def after_step(self, step: int, steps: int) -> None:
         for _, member in self._named():

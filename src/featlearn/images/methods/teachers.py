@@ -20,32 +20,23 @@ class Data2Vec(MaskedObjective):
     """Smooth L1 distance to a teacher's features, over the masked positions only.
 
     ``target = 1/K sum over the last K blocks of norm(block output)`` (section 3.3), without a
-    gradient; ``norm`` is a layer norm over the features without parameters. The teacher follows
-    ``teacher <- tau * teacher + (1 - tau) * student``, and tau rises linearly from ``tau_start`` to
-    ``tau_end`` over the first ``tau_share`` of the training (section 3.2).
+    gradient; ``norm`` is a layer norm without parameters. The teacher follows ``teacher <- tau *
+    teacher + (1 - tau) * student``, and tau rises linearly from ``tau_start`` to ``tau_end`` over
+    the first ``tau_share`` of the training (section 3.2).
 
-    The paper has it for transformers. On a convolutional network the target is our choice: blocks
-    of the last stage (as wide and fine as the features), at most ``top_blocks`` of them. Batch
-    norms of the teacher use the statistics of the batch that it sees. Where a position of the map
-    holds several mask cells, it counts by its masked share.
-
-    ``encoder``: the student. The options are explained with ``data2vec`` in docs/keys/images.md.
+    On a convolutional network the target is our choice: at most ``top_blocks`` blocks of the last
+    stage; batch norms of the teacher use the batch that it sees, and a position of several mask
+    cells counts by its masked share. The options are explained with ``data2vec`` in
+    docs/keys/images.md.
     """
 
     teacher: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        mask_size: int = 16,
-        mask_ratio: float = 0.6,
-        mask_token: str | None = None,
-        top_blocks: int = 6,
-        beta: float = 2.0,
-        tau_start: float = 0.999,
-        tau_end: float = 0.9999,
-        tau_share: float = 0.3,
-    ):
+        self, encoder: Encoder, mask_size: int = 16, mask_ratio: float = 0.6,
+        mask_token: str | None = None, top_blocks: int = 6, beta: float = 2.0,
+        tau_start: float = 0.999, tau_end: float = 0.9999, tau_share: float = 0.3,
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         if not 1 <= top_blocks <= encoder.depth:
             raise ConfigError(
@@ -106,11 +97,8 @@ def average_normalised(maps: list[Tensor]) -> Tensor:
 
 
 # --------------------------------------------------------------------------- beit
-# BEiT predicts discrete visual tokens of the masked patches. The paper on mask-reconstruction
-# pre-training reads it (appendix H.3) as a pretrained encoder that never changes, with a layer on
-# top that turns features of patches into discrete pseudo-labels. It has no formula and no
-# experiment; here that layer is the nearest centre of a k-means clustering of the teacher's
-# features.
+# The paper (appendix H.3, without formula) reads BEiT as a fixed encoder with a layer that turns
+# features of patches into discrete labels: here the nearest centre of k-means.
 
 #: Images that the teacher sees at once while the codes are found.
 BATCH = 256
@@ -119,26 +107,19 @@ BATCH = 256
 class BEiT(MaskedObjective):
     """Cross-entropy of the teacher's codes, over the masked positions only.
 
-    ``loss = mean over masked positions -log p(code of the teacher at this position)``. Where a
-    position of the map holds several mask cells, it counts by its masked share. The codes must be
-    found beforehand, see :meth:`prepare`. ``encoder``: the student. ``teacher``: a pretrained
-    encoder, which is not changed. Its map is as fine as the student's, or finer by a whole factor,
-    and is then averaged. The options are explained with ``beit`` in docs/keys/images.md.
+    A position of several mask cells counts by its masked share. The codes must be found beforehand,
+    see :meth:`prepare`. ``teacher``: a pretrained encoder, which is not changed; its map is as fine
+    as the student's, or finer by a whole factor, and is then averaged. The options are explained
+    with ``beit`` in docs/keys/images.md.
     """
 
     teacher: Encoder
     codebook: Tensor  # (codes, teacher's width); zero before the codes are found
 
     def __init__(
-        self,
-        encoder: Encoder,
-        teacher: Encoder | None = None,
-        mask_size: int = 16,
-        mask_ratio: float = 0.4,
-        mask_token: str | None = None,
-        codes: int = 256,
-        rounds: int = 20,
-    ):
+        self, encoder: Encoder, teacher: Encoder | None = None, mask_size: int = 16,
+        mask_ratio: float = 0.4, mask_token: str | None = None, codes: int = 256, rounds: int = 20,
+    ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
         if not isinstance(teacher, Encoder):  # nor the settings of one
             raise ConfigError("pretraining.kind: beit needs a teacher, a pretrained encoder")
@@ -208,10 +189,8 @@ def nearest(points: Tensor, centres: Tensor) -> Tensor:
 def k_means(points: Tensor, number: int, rounds: int, name: tuple[object, ...]) -> Tensor:
     """Centres (number, D) of points (N, D) by Lloyd's algorithm after a k-means++ start.
 
-    The start is drawn from the stream ``name``. A centre that loses all its points moves to one of
-    those that lie farthest from their own centres. All sums are matrix products, so a GPU gives the
-    same centres every time.
-
+    ``name``: of the random stream of the start. A centre that loses all its points moves to one of
+    those that lie farthest. All sums are matrix products, for the same centres on a GPU every time.
     Raises FeatlearnError if there are fewer points than centres.
     """
     if len(points) < number:

@@ -1,11 +1,7 @@
 """What the methods have in common that compare two views of each image.
 
-They are given images once, as bytes, and make both views themselves: so the loop that trains one
-image a row trains them too, and the two views of an image may be drawn from one batch on the
-device. Hand :func:`untouched` to the loop in place of an augmentation::
-
-    objective = build_two_view({"kind": "siamese"}, encoder, Augment({"preset": "simclr"}))
-    fit(objective, images, None, untouched, training, name)
+They get images once, as bytes, and make both views themselves. Hand :func:`untouched` to the loop
+in place of an augmentation.
 """
 
 from __future__ import annotations
@@ -30,24 +26,15 @@ def untouched(images: Tensor, draws: Draws) -> Tensor:
 class ProjectionHead(nn.Sequential):
     """Fully connected layers with ReLU between them, ``(B, width_in)`` to ``(B, width)``.
 
-    Weights have PyTorch's own random start.
-
-    ``width_in``: number of features of the encoder. ``hidden``: width of all layers but the last.
-    ``width``: of the result. ``layers``: number of linear layers: 2 in SimCLR (Chen et al. 2020)
-    and BYOL, 3 in SimSiam. ``batch_norm``: normalise the hidden layers, before their ReLU.
-    ``last_batch_norm``: normalise the result, without scale and shift (SimSiam's projection has one
-    with both).
+    ``hidden``: width of all layers but the last. ``layers``: of linear ones: 2 in SimCLR (Chen et
+    al. 2020) and BYOL, 3 in SimSiam. ``batch_norm``: normalise the hidden layers, before their
+    ReLU. ``last_batch_norm``: normalise the result, without scale and shift (SimSiam has both).
     """
 
     def __init__(
-        self,
-        width_in: int,
-        hidden: int = 512,
-        width: int = 64,
-        layers: int = 2,
-        batch_norm: bool = True,
-        last_batch_norm: bool = False,
-    ):
+        self, width_in: int, hidden: int = 512, width: int = 64, layers: int = 2,
+        batch_norm: bool = True, last_batch_norm: bool = False,
+    ):  # fmt: skip
         if layers < 1:
             raise ConfigError(f"projection.layers: {layers}; expected at least 1")
         parts: list[nn.Module] = []
@@ -65,9 +52,8 @@ class ProjectionHead(nn.Sequential):
 class TwoViewObjective(Objective):
     """A pre-training method that compares two views of the same images; labels are not used.
 
-    Subclasses give :meth:`judged`, what they make of the encoder's features, so that a head on the
-    same features costs no second pass. :meth:`pair` is free of random numbers, so that it compiles
-    as one graph; drawing the views stays outside of it. A method that changes the views, as
+    Subclasses give :meth:`judged`, what they make of the encoder's features. :meth:`pair` is free
+    of random numbers, so that it compiles as one graph. A method that changes the views, as
     adversarial training does, extends :meth:`views`.
 
     ``encoder``: is kept after the training. ``augment``: makes a view of a batch of bytes.
@@ -95,10 +81,7 @@ class TwoViewObjective(Objective):
         return self.projection(self.encoder(images))
 
     def features(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        """What the encoder makes of two views (B, 3, S, S): each (B, encoder.width).
-
-        Each view goes through it by itself, so that batch norms see one view at a time.
-        """
+        """Features (B, encoder.width) of two views (B, 3, S, S); batch norms see one at a time."""
         return self.encoder(first), self.encoder(second)
 
     def judged(

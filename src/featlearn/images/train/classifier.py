@@ -18,28 +18,19 @@ from featlearn.images.train.objective import Objective
 class Classifier(Objective):
     """Cross-entropy of an encoder with a linear head.
 
-    Raises ConfigError if a setting is out of range, or mixes images that have several labels.
     ``classes``: number of classes. ``several``: labels are (N, classes) with 1 yes, 0 no, -1 not
-    counted, and the loss is the sum over classes of the binary cross-entropy (VOC), instead of one
-    class an image. The options are explained with ``classifier`` in docs/keys/images.md: label
-    smoothing is of Szegedy et al. 2016, mixup of Zhang et al. 2018, CutMix of Yun et al. 2019; with
-    both, one of them at random.
+    counted, and the loss is the sum over classes of the binary cross-entropy (VOC). The options are
+    explained with ``classifier`` in docs/keys/images.md: label smoothing of Szegedy et al. 2016,
+    mixup of Zhang et al. 2018, CutMix of Yun et al. 2019. Raises ConfigError if one is out of
+    range, or mixes images with several labels.
     """
 
     encoder: Encoder
 
     def __init__(
-        self,
-        encoder: Encoder,
-        classes: int,
-        *,
-        several: bool = False,
-        head_std: float = 0.0,
-        label_smoothing: float = 0.0,
-        mixup: float = 0.0,
-        cutmix: float = 0.0,
-        freeze: bool = False,
-    ):
+        self, encoder: Encoder, classes: int, *, several: bool = False, head_std: float = 0.0,
+        label_smoothing: float = 0.0, mixup: float = 0.0, cutmix: float = 0.0, freeze: bool = False,
+    ):  # fmt: skip
         super().__init__()
         _check(classes, several, label_smoothing, head_std=head_std, mixup=mixup, cutmix=cutmix)
         self.encoder, self.classes, self.several = encoder, classes, several
@@ -63,21 +54,14 @@ class Classifier(Objective):
         return self
 
     def scores(self, images: Tensor) -> Tensor:
-        """Normalised images (B, 3, S, S) to scores (B, classes).
-
-        For many images: ``extract(classifier, images, preprocess, outputs=classifier.scores)``.
-        """
+        """Normalised images (B, 3, S, S) to scores (B, classes)."""
         return self.head(self.encoder(images))
 
     def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
         """``loss``, and ``accuracy``: the share of images whose best score is a wanted class.
 
         ``images`` (B, 3, S, S). ``labels`` int64 (B,), or (B, classes) with several labels an
-        image.
-
-        Notes
-        -----
-        Of mixed images either class counts as right only if its share is the larger one.
+        image. Of mixed images either class counts as right only if its share is the larger one.
         """
         if labels is None:
             raise ValueError("labels: expected the classes of the images, got none")
@@ -114,9 +98,8 @@ def _check(classes: int, several: bool, label_smoothing: float, **positive: floa
 
 
 # --------------------------------------------------------------------------- mixing
-# Image 2i mixes with image 2i + 1 and the other way round. The order of a batch is random, so the
-# partner is; and a batch that is split between processes at even places mixes as one that is not,
-# which a random partner somewhere in the batch would not do without sending images about.
+# Image 2i mixes with image 2i + 1 and the other way round: as the order of a batch is random, so is
+# the partner, and a batch that processes split at even places mixes as one that is not.
 
 
 @torch.no_grad()
@@ -125,15 +108,11 @@ def mix(
 ) -> tuple[Tensor, Tensor]:
     """Mix each image with its neighbour, and their targets in the same proportion.
 
-    Zhang et al. 2018 (mixup), Yun et al. 2019 (CutMix); the proportion is drawn for each image.
-    The last image of an odd batch stays as it is.
-
-    ``images`` (B, 3, h, w): floating point. ``targets`` (B, classes): probabilities of the classes,
-    e.g. one-hot, smoothed or not. ``draws``: random numbers of this step, for the same B images.
-    ``mixup``, ``cutmix``: parameter of the symmetric Beta distribution of each one's proportion; 0
-    for without, one of them at random for both. Returns new tensors of the same shape, type and
-    memory format. Raises ValueError if this process's part of the batch starts at an odd place, or
-    is not as long as ``images``.
+    Zhang et al. 2018 (mixup), Yun et al. 2019 (CutMix). The last image of an odd batch stays.
+    ``images`` (B, 3, h, w). ``targets`` (B, classes): probabilities. ``draws``: random numbers of
+    this step. ``mixup``, ``cutmix``: parameter of each proportion's symmetric Beta distribution; 0
+    for without; with both, one of them at random. Raises ValueError if this process's part of the
+    batch starts at an odd place, or is not as long as ``images``.
     """
     if len(images) != len(draws) or len(targets) != len(images):
         raise ValueError(
@@ -155,10 +134,8 @@ def mix(
     kept = torch.where(cuts.view(-1, 1, 1), outside.to(own.dtype), kept)
     share = kept.mean((1, 2)).to(targets)
     kept = kept.unsqueeze(1).to(images)
-    return (
-        torch.lerp(_neighbours(images), images, kept),
-        torch.lerp(_neighbours(targets), targets, share.unsqueeze(1)),
-    )
+    return (torch.lerp(_neighbours(images), images, kept),
+            torch.lerp(_neighbours(targets), targets, share.unsqueeze(1)))  # fmt: skip
 
 
 def _neighbours(values: Tensor) -> Tensor:

@@ -1,8 +1,7 @@
 """One training in several processes, each with its rows of every batch (data-parallel).
 
-Started by ``torchrun``, which tells each process its place in the environment. A step's gradients,
-scalars and statistics are summed in one exchange of a flat tensor, always in the same order, so
-that a run repeats itself; all processes then make the same optimiser step.
+``torchrun`` tells each process its place. A step's gradients, scalars and statistics are summed in
+one exchange of a flat tensor, always in the same order.
 """
 
 from __future__ import annotations
@@ -75,9 +74,8 @@ def current() -> Processes:
 def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
     """Join the processes that ``torchrun`` started; without it there is only this one.
 
-    ``device``: kind of device: CUDA talks by NCCL, all else by Gloo.
-
-    Yields (Processes, torch.device): the place of this process and its own device.
+    ``device``: CUDA talks by NCCL, all else by Gloo. Yields the place of this process and its own
+    device.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Processes(), device
@@ -95,10 +93,7 @@ def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
 def from_first(
     processes: Processes, found: tuple[dict[str, Tensor], str] | None, device: torch.device
 ) -> tuple[dict[str, Tensor], str] | None:
-    """What the first process has found (CPU tensors by name, and a text), in every process.
-
-    The others need not see the first one's disk. No Python object is sent, only numbers.
-    """
+    """What the first process has found (CPU tensors by name, and a text), in every process."""
     if processes.count == 1:
         return found
     told = b""
@@ -125,13 +120,9 @@ def from_first(
 
 def running_statistics(module: nn.Module) -> list[Tensor]:
     """Running means and variances of all batch norms of ``module``."""
-    return [
-        statistic
-        for layer in module.modules()
-        if isinstance(layer, _BatchNorm)
-        for statistic in (layer.running_mean, layer.running_var)
-        if statistic is not None
-    ]
+    return [statistic for layer in module.modules() if isinstance(layer, _BatchNorm)
+            for statistic in (layer.running_mean, layer.running_var)
+            if statistic is not None]  # fmt: skip
 
 
 class _SumOverProcesses(torch.autograd.Function):
@@ -157,9 +148,9 @@ def _summed(value: Tensor) -> Tensor:
 def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
     """The rows of the other processes, with a gradient that finds its way back to them.
 
-    ``value`` (B, D): this process's rows of a batch. ``rows``: which rows of the whole batch these
-    are, as :attr:`Draws.rows` has it. ``size``: rows of the whole batch. Returns ``(B', D)``, in
-    the order of the batch; no rows if this process is alone.
+    ``value`` (B, D): this process's rows. ``rows``: which rows of the whole batch these are, as
+    :attr:`Draws.rows`. ``size``: rows of the whole batch. Returns ``(B', D)`` in the batch's order;
+    no rows if this process is alone.
     """
     own = torch.zeros(size, 1, dtype=value.dtype, device=value.device)
     own[rows] = 1
@@ -173,12 +164,7 @@ def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
 
 
 class SharedBatchNorm(_BatchNorm):
-    """Batch norm (Ioffe and Szegedy 2015) with the statistics of the batch of all processes.
-
-    For rows (B, C) and maps (B, C, H, W).
-
-    PyTorch's own ``SyncBatchNorm`` computes on GPUs only.
-    """
+    """Batch norm (Ioffe and Szegedy 2015) of (B, C) or (B, C, H, W) over all processes."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         """Takes what either layer takes whose class this one replaces."""

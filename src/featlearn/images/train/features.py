@@ -16,24 +16,18 @@ Preprocess = Callable[[Tensor, Draws], Tensor]
 
 
 def extract(
-    network: nn.Module,
-    images: Tensor,
-    preprocess: Preprocess,
-    *,
-    outputs: Callable[[Tensor], Tensor] | None = None,
-    batch: int = 256,
+    network: nn.Module, images: Tensor, preprocess: Preprocess, *,
+    outputs: Callable[[Tensor], Tensor] | None = None, batch: int = 256,
     device: torch.device | str = "cpu",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Outputs of a network in evaluation mode, for images in their order.
 
-    ``network``: an encoder, or what contains one. Moved to ``device`` and left there; training or
-    evaluation mode is as it was before. ``images`` (N, 3, S, S) uint8: in memory, or memory-mapped:
-    read batch by batch, in order. ``preprocess``: normalisation, e.g. an
-    :class:`~featlearn.images.augment.Augment` without random steps. ``outputs``: what to read off:
-    a method of the network from inputs (B, 3, S, S) to one row an image, such as
-    ``classifier.scores``; None for the network's own output. ``batch``: images at a time. Returns
-    float32 ``(N, width)`` on the CPU. Raises FeatlearnError if there are no images, or an output is
-    not finite.
+    ``network``: is moved to ``device``; its mode is as it was before. ``images`` (N, 3, S, S)
+    uint8, in memory or memory-mapped. ``preprocess``: normalisation, such as an
+    :class:`~featlearn.images.augment.Augment` without random steps. ``outputs``: a method of the
+    network from inputs (B, 3, S, S) to one row an image; None for its own output. ``batch``: images
+    at a time. Returns float32 ``(N, width)`` on the CPU. Raises FeatlearnError if there are no
+    images, or an output is not finite.
     """
     if not len(images):
         raise FeatlearnError("features: expected images, got none")

@@ -1,8 +1,7 @@
 """Start a program in several processes that train together, on one machine or on several.
 
-``torchrun`` starts the processes of one machine and lets all find each other. For several machines
-``srun`` starts one ``torchrun`` on each node of a Slurm job; they meet at a free port of the first
-node, on which the job's script runs. See :mod:`featlearn.images.train.distributed`.
+``torchrun`` starts those of one machine. For several machines ``srun`` starts one ``torchrun`` on
+each node of a Slurm job; they meet at a free port of the first node.
 """
 
 from __future__ import annotations
@@ -42,13 +41,11 @@ def command(
 ) -> list[str]:
     """The words that start ``python -m module arguments`` in all processes.
 
-    ``environment``: variables of this process: with several nodes it must be the first one of a
-    Slurm job. Raises FeatlearnError if several nodes are wanted outside of a Slurm job.
+    ``environment``: variables of this process. Raises FeatlearnError if several nodes are wanted
+    outside of a Slurm job.
     """
-    torchrun = [
-        *(sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d"),
-        *(f"--nnodes={layout.nodes}", f"--nproc-per-node={layout.on_each}"),
-    ]
+    torchrun = [*(sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d"),
+                *(f"--nnodes={layout.nodes}", f"--nproc-per-node={layout.on_each}")]  # fmt: skip
     program = ["-m", module, *arguments]
     if layout.nodes == 1:
         # a free port of this machine, so that trainings beside this one do not meet it
@@ -61,11 +58,9 @@ def command(
             "--profile profiles/slurm, or set nodes: 1"
         )
     threads = int(environment.get("OMP_NUM_THREADS", "1"))
-    srun = [
-        *("srun", f"--nodes={layout.nodes}", f"--ntasks={layout.nodes}", "--ntasks-per-node=1"),
-        *(f"--cpus-per-task={threads * layout.on_each}", "--cpu-bind=none"),
-        "--kill-on-bad-exit=1",
-    ]
+    srun = [*("srun", f"--nodes={layout.nodes}", f"--ntasks={layout.nodes}", "--ntasks-per-node=1"),
+            *(f"--cpus-per-task={threads * layout.on_each}", "--cpu-bind=none"),
+            "--kill-on-bad-exit=1"]  # fmt: skip
     place = [f"--rdzv-id={job}", f"--rdzv-endpoint={socket.gethostname()}:{_free_port()}"]
     return [*srun, *torchrun, *place, *program]
 
@@ -79,10 +74,8 @@ def _free_port() -> int:
 def run_together(module: str, arguments: Sequence[str], layout: Layout) -> None:
     """Run ``python -m module arguments`` in all processes and wait for their end.
 
-    The processes end with this one, whatever ends it. Each takes a GPU of its own, if it computes
-    on one; this process gives its own back.
-
-    Raises FeatlearnError if one of them fails; what it said stands above.
+    They end with this process. Each takes a GPU of its own, if it computes on one; this process
+    gives its own back. Raises FeatlearnError if one of them fails.
     """
     devices.release()
     own = {RUN_PROCESS: f"{platform.node()}:{os.getpid()}"}

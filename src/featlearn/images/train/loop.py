@@ -1,7 +1,6 @@
 """The training loop that pre-training, supervised training and fine-tuning share.
 
-A run is a pure function of its settings, its name, its data and the weights that it starts from.
-Interrupted at any step and started again with the same folder, it ends in the same bytes.
+Interrupted at any step and started again with the same folder, a run ends in the same bytes.
 """
 
 from __future__ import annotations
@@ -47,15 +46,9 @@ class _Run:
     """State of one training; :func:`fit` is its life."""
 
     def __init__(
-        self,
-        objective: Objective,
-        augment: Augment,
-        training: Training,
-        plan: Plan,
-        name: tuple[object, ...],
-        device: torch.device,
-        processes: Processes,
-    ):
+        self, objective: Objective, augment: Augment, training: Training, plan: Plan,
+        name: tuple[object, ...], device: torch.device, processes: Processes,
+    ):  # fmt: skip
         self.objective, self.augment, self.training = objective, augment, training
         self.plan, self.name, self.device, self.processes = plan, name, device, processes
         self.step = 0
@@ -68,13 +61,9 @@ class _Run:
         if training.sync_batch_norm and processes.count > 1:
             share_batch_norm(objective, device)
         self.optimiser = optimisers.build(
-            training.optimiser,
-            _checked(objective, training),
-            betas=training.betas,
-            momentum=training.momentum,
-            nesterov=training.nesterov,
-            trust=training.trust,
-        )
+            training.optimiser, _checked(objective, training), betas=training.betas,
+            momentum=training.momentum, nesterov=training.nesterov, trust=training.trust,
+        )  # fmt: skip
         self.trained = [p for group in self.optimiser.param_groups for p in group["params"]]
         if training.compile:
             _compile(objective)
@@ -189,10 +178,7 @@ class _Run:
         }
 
     def is_checkpoint_due(self, saved: float) -> bool:
-        """True at the end, and as often as ``checkpoint_every`` says; ``saved``: monotonic time.
-
-        In the folder of a job, which knows no end of a short training: as often as the job says.
-        """
+        """True at the end, and as often as settings or job say; ``saved``: monotonic time."""
         unit, every = next(iter(self.training.checkpoint_every.items()))
         if unit == "seconds":
             every = min(every, self.longest)
@@ -218,11 +204,8 @@ class _Run:
 
 
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items()
+            if name.startswith(prefix)}  # fmt: skip
 
 
 def _checked(objective: Objective, training: Training) -> optimisers.Groups:
@@ -282,36 +265,29 @@ class _Pace:
 
 
 def fit(
-    objective: Objective,
-    images: Tensor,
-    labels: Tensor | None,
-    augment: Augment,
-    settings: Mapping[str, Any],
-    name: tuple[object, ...],
-    device: torch.device | str = "cpu",
-    folder: str | os.PathLike[str] | None = None,
-    report: Report | None = None,
+    objective: Objective, images: Tensor, labels: Tensor | None, augment: Augment,
+    settings: Mapping[str, Any], name: tuple[object, ...], device: torch.device | str = "cpu",
+    folder: str | os.PathLike[str] | None = None, report: Report | None = None,
     identity: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """Train ``objective`` in place.
 
     Under ``torchrun`` (see :func:`~featlearn.images.train.distributed.joined`) every process calls
-    this with the same arguments and takes its rows of each batch; the first writes checkpoints.
+    this with the same arguments; the first writes checkpoints.
 
-    ``objective``: is moved to ``device`` and is in evaluation mode at the end. ``images`` (N, 3,
-    S, S) uint8: in memory, memory-mapped, or on ``device`` already. ``labels`` (N,) int64 or
-    None. ``augment``: makes network inputs of a batch, on the device. ``settings``: see
-    :class:`Training`. ``name``: name of the run's random streams, e.g. ``(seed, "images", "simmim",
-    replicate)``. ``folder``: where checkpoints are kept; None for that of the job that runs this,
-    if there is one (see :mod:`featlearn.core.loops`), else for none. A SIGTERM is then obeyed after
-    the running step: the state is saved first. ``report``: called after every step with its number
-    and a function that says what is seen. ``identity``: what else the numbers depend on (config of
-    the objective, of the augmentation, of the data), as plain values: a checkpoint with another
-    identity is not resumed. Returns DataFrame: one row every ``record_every``: step (steps done),
-    epoch (epochs done), images (seen so far), learning_rate (of the last step), loss and the
-    objective's further scalars (means over the images since the row before), gradient_norm (before
-    clipping, if there is any). Raises ConfigError if a setting is unknown or impossible. Raises
-    DivergedError if a loss is not finite. Raises FeatlearnError if a checkpoint cannot be written.
+    ``objective``: is moved to ``device`` and ends in evaluation mode. ``images`` (N, 3, S, S)
+    uint8: in memory, memory-mapped, or on ``device``. ``labels`` (N,) int64 or None. ``augment``:
+    makes network inputs of a batch. ``settings``: see :class:`Training`. ``name``: of the run's
+    random streams. ``folder``: for checkpoints; None for that of the job, if there is one (see
+    :mod:`featlearn.core.loops`). A SIGTERM is then obeyed after the running step, with the state
+    saved. ``report``: called after every step with its number and a function that says what is
+    seen. ``identity``: what else the numbers depend on, as plain values; a checkpoint with another
+    one is not resumed.
+
+    Returns a row every ``record_every``: step, epoch and images (done), learning_rate (of the last
+    step), loss and the objective's further scalars (means over the images since the row before),
+    gradient_norm (before clipping). Raises ConfigError if a setting is unknown or impossible,
+    DivergedError if a loss is not finite, FeatlearnError if a checkpoint cannot be written.
     """
     training = Training.of(settings)
     device, processes = torch.device(device), current()
@@ -433,10 +409,8 @@ class History:
         rows = torch.tensor(self.rows, dtype=torch.float64).view(
             len(self.rows), 4 + len(self.names)
         )
-        return (
-            {"history/rows": rows, "history/sums": self.sums},
-            {"names": self.names, "images": self.images},
-        )
+        return ({"history/rows": rows, "history/sums": self.sums},
+                {"names": self.names, "images": self.images})  # fmt: skip
 
     def load(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Undo :meth:`state`."""

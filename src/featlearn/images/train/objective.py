@@ -1,8 +1,4 @@
-"""What a training minimises: an encoder with a loss, and how its parameters are to be stepped.
-
-Pre-training methods, supervised training and fine-tuning are all an :class:`Objective`;
-:func:`featlearn.images.train.loop.fit` trains any of them.
-"""
+"""An :class:`Objective`: an encoder with a loss, and how its parameters are to be stepped."""
 
 from __future__ import annotations
 
@@ -28,9 +24,9 @@ class Objective(nn.Module):
     def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
         """The loss of a batch, and what else its history shall hold.
 
-        ``images`` (B, 3, S, S): normalised images of this process. ``labels`` (B,) int64 or None.
-        ``draws``: all random numbers of this step. Returns a dict: ``loss``, the mean over these
-        images, and further scalars of the same kind; the same names at every step.
+        ``images`` (B, 3, S, S): normalised. ``labels`` (B,) int64 or None. ``draws``: all random
+        numbers of this step. Returns ``loss``, the mean over these images, and further scalars; the
+        same names at every step.
         """
         raise NotImplementedError(f"{type(self).__name__} has no loss")
 
@@ -62,14 +58,14 @@ def parameter_groups(
 ) -> list[dict[str, Any]]:
     """Split the trainable parameters by weight decay and by factor of the learning rate.
 
-    Norms, biases (everything with fewer than two axes) and tokens are not decayed. With layer
-    decay, a layer of ``module.encoder`` that lies ``n`` layers below the head learns at
-    ``layer_decay ** n`` times the rate (BEiT, appendix; SimMIM uses the same): stem and tokens are
-    layer 0, the blocks follow in order, and what comes after the last block counts as head.
+    Norms, biases (fewer than two axes) and tokens are not decayed. With layer decay, a layer of
+    ``module.encoder`` that lies ``n`` layers below the head learns at ``layer_decay ** n`` times
+    the rate (BEiT, appendix): stem and tokens are layer 0, blocks follow in order, and what comes
+    after the last counts as head.
 
-    ``weight_decay``: of all other parameters. ``layer_decay``: factor a layer, in (0, 1]; None for
-    the same rate everywhere. Returns a list of dicts: ``params``, ``weight_decay`` and ``lr_scale``
-    of each group, in a fixed order.
+    ``weight_decay``: of all other parameters. ``layer_decay``: in (0, 1]; None for the same rate
+    everywhere. Returns ``params``, ``weight_decay`` and ``lr_scale`` of each group, in a fixed
+    order.
     """
     depths, head = layers(name for name, _ in module.named_parameters())
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
@@ -79,10 +75,9 @@ def parameter_groups(
         decay = weight_decay if is_decayed(name, parameter) else 0.0
         scale = 1.0 if layer_decay is None else layer_decay ** (head - depths.get(name, head))
         groups.setdefault((scale, decay), []).append(parameter)
-    return [
-        {"params": parameters, "weight_decay": decay, "lr_scale": scale}
-        for (scale, decay), parameters in sorted(groups.items(), key=lambda item: item[0])
-    ]
+    return [{"params": parameters, "weight_decay": decay, "lr_scale": scale}
+            for (scale, decay), parameters in sorted(
+                groups.items(), key=lambda item: item[0])]  # fmt: skip
 
 
 def is_decayed(name: str, parameter: Tensor) -> bool:
@@ -94,7 +89,7 @@ def layers(names: Iterable[str]) -> tuple[dict[str, int], int]:
     """Layer of each parameter of the encoder, from the names in their order; the head's layer.
 
     A block is what a counted place in a sequence holds (``blocks.3``, ``layer2.0``,
-    ``stages.1.0``); a stem may be a sequence too, if its name says ``stem`` or ``embed``.
+    ``stages.1.0``), unless its name says ``stem`` or ``embed``.
     """
     found: dict[str, int] = {}
     blocks: dict[str, int] = {}

@@ -28,11 +28,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of a training; the section ``training`` of a config.
-
-    Meanings, bounds and defaults are those of ``training`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows.
-    """
+    """Settings of a training: see ``training`` in ``workflow/schemas/shared.schema.yaml``."""
 
     batch_size: int
     learning_rate: float
@@ -85,20 +81,16 @@ class Training:
             checks[key] = (value is None or value > 0, "more than 0")
         for key, names in CHOICES.items():
             checks[key] = (getattr(self, key) in names, f"{', '.join(names[:-1])} or {names[-1]}")
-        checks["layer_decay"] = (
-            self.layer_decay is None or 0 < self.layer_decay <= 1,
-            "a number in (0, 1]",
-        )
+        checks["layer_decay"] = (self.layer_decay is None or 0 < self.layer_decay <= 1,
+                                 "a number in (0, 1]")  # fmt: skip
         checks["record_every"] = (
             self.record_every == "epoch"
             or (isinstance(self.record_every, int) and self.record_every >= 1),
             "a number of steps, or epoch",
         )
-        checks["checkpoint_every"] = (
-            list(self.checkpoint_every) in (["steps"], ["seconds"])
-            and min(self.checkpoint_every.values()) > 0,
-            "steps: n or seconds: n",
-        )
+        checks["checkpoint_every"] = (list(self.checkpoint_every) in (["steps"], ["seconds"])
+                                      and min(self.checkpoint_every.values()) > 0,
+                                      "steps: n or seconds: n")  # fmt: skip
         for key, (good, wanted) in checks.items():
             if not good:
                 raise ConfigError(f"training: {key}: {getattr(self, key)!r}; expected {wanted}")
@@ -158,11 +150,9 @@ class Plan:
         peak, start, end = (
             schedules.scaled(rate, wanted.batch_size, wanted.scale_from)
             for rate in (
-                wanted.learning_rate,
-                wanted.warmup_learning_rate,
-                wanted.min_learning_rate,
+                wanted.learning_rate, wanted.warmup_learning_rate, wanted.min_learning_rate,
             )
-        )
+        )  # fmt: skip
         return schedules.Schedule(
             wanted.schedule,
             self.steps,
@@ -177,10 +167,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch:
-    """One part of a step: uint8 images and labels of this process, on the device.
-
-    ``share`` is the part's share of the images of the whole batch.
-    """
+    """Uint8 images and labels of this process; ``share`` of the images of the whole batch."""
 
     images: Tensor
     labels: Tensor | None
@@ -195,14 +182,9 @@ class Batches:
     """
 
     def __init__(
-        self,
-        images: Tensor,
-        labels: Tensor | None,
-        plan: Plan,
-        name: tuple[object, ...],
-        processes: Processes,
-        device: torch.device,
-    ):
+        self, images: Tensor, labels: Tensor | None, plan: Plan, name: tuple[object, ...],
+        processes: Processes, device: torch.device,
+    ):  # fmt: skip
         self.images, self.labels, self.plan, self.name = images, labels, plan, name
         self.processes, self.device = processes, device
         self._order: tuple[int, Tensor] | None = None
@@ -239,12 +221,10 @@ class Batches:
         rows = self.processes.rows(len(order), part, parts)
         own = order[rows]
         whole = len(own) == len(order)
-        return Batch(
-            self._picked(self.images, own),
-            None if self.labels is None else self._picked(self.labels, own),
-            Draws(self.name, step, len(order), None if whole else rows),
-            len(own) / len(order),
-        )
+        return Batch(self._picked(self.images, own),
+                     None if self.labels is None else self._picked(self.labels, own),
+                     Draws(self.name, step, len(order), None if whole else rows),
+                     len(own) / len(order))  # fmt: skip
 
     def _picked(self, source: Tensor, rows: Tensor) -> Tensor:
         if source.device.type != "cpu":
@@ -257,9 +237,6 @@ class Batches:
 
     def _moved(self, part: Batch) -> Batch:
         labels = part.labels
-        return Batch(
-            part.images.to(self.device, non_blocking=True),
-            None if labels is None else labels.to(self.device, non_blocking=True),
-            part.draws,
-            part.share,
-        )
+        return Batch(part.images.to(self.device, non_blocking=True),
+                     None if labels is None else labels.to(self.device, non_blocking=True),
+                     part.draws, part.share)  # fmt: skip

@@ -28,21 +28,17 @@ Weights = Mapping[str, Tensor]
 class Replicate:
     """What all networks share that are compared within a replicate.
 
-    ``settings``: the group of the config that tells of data, encoders and augmentation. ``shared``:
-    name of the random streams that all replicates share: ``(seed, paper, experiment, ...)``.
-    ``replicate``: which replicate. ``device``: where networks are trained. ``cache``: folder of
-    decoded images; none for images that are drawn. ``name``: of the replicate's own random streams:
-    ``(*shared, replicate)``.
+    ``settings``: the config's group with data, encoders and augmentation. ``shared``: name of the
+    random streams that all replicates share: ``(seed, paper, experiment, ...)``. ``replicate``:
+    which one. ``device``: where networks are trained. ``cache``: folder of decoded images; None for
+    images that are drawn. ``name``: of the replicate's own random streams: ``(*shared,
+    replicate)``.
     """
 
     def __init__(
-        self,
-        settings: Mapping[str, Any],
-        shared: tuple[object, ...],
-        replicate: int,
-        device: torch.device | str = "cpu",
-        cache: PathLike | None = None,
-    ):
+        self, settings: Mapping[str, Any], shared: tuple[object, ...], replicate: int,
+        device: torch.device | str = "cpu", cache: PathLike | None = None,
+    ):  # fmt: skip
         self.settings, self.shared, self.replicate = settings, shared, replicate
         self.name = (*shared, replicate)
         self.device, self.cache = torch.device(device), cache
@@ -69,12 +65,9 @@ class Replicate:
         return Augment(augmentation), augmentation.get("size") or images.shape[-1]
 
     def network(
-        self,
-        settings: Mapping[str, Any],
-        size: int,
-        *stream: object,
+        self, settings: Mapping[str, Any], size: int, *stream: object,
         weights: Weights | None = None,
-    ) -> Encoder:
+    ) -> Encoder:  # fmt: skip
         """An encoder for images of ``size`` pixels, at its random start or with ``weights``."""
         with seeded(*self.name, "encoder", *stream):
             made = build_encoder(settings, size)
@@ -84,27 +77,12 @@ class Replicate:
         return made
 
     def train_on(
-        self,
-        images: Tensor,
-        labels: Tensor | None,
-        objective: Objective,
-        augment: Callable[[Tensor, Draws], Tensor],
-        training: Mapping[str, Any],
-        *stream: object,
-        folder: Path | None = None,
-        report: Report | None = None,
+        self, images: Tensor, labels: Tensor | None, objective: Objective,
+        augment: Callable[[Tensor, Draws], Tensor], training: Mapping[str, Any], *stream: object,
+        folder: Path | None = None, report: Report | None = None,
         identity: Mapping[str, Any] | None = None,
-    ) -> pd.DataFrame:
+    ) -> pd.DataFrame:  # fmt: skip
         """Train ``objective`` in place, by the random streams ``stream``; see :func:`fit`."""
-        return fit(
-            objective,
-            placed(images, self.device),
-            None if labels is None else placed(labels, self.device),
-            augment,
-            training,
-            (*self.name, *stream),
-            self.device,
-            folder,
-            report,
-            identity,
-        )
+        return fit(objective, placed(images, self.device),
+                   None if labels is None else placed(labels, self.device), augment, training,
+                   (*self.name, *stream), self.device, folder, report, identity)  # fmt: skip

@@ -19,10 +19,9 @@ def scattered(
 ) -> tuple[Tensor, Tensor]:
     """Slot after slot at a random place that does not overlap the places before it.
 
-    ``draws``: random numbers, one set an image. ``sizes`` (n, slots, 2) int64: height and width of
-    the part in each slot. ``present`` (n, slots) bool: which slots hold a part. ``image_size``:
-    side of the images. Returns ``places`` (n, slots, 2) int64; ``placed`` (n, slots) bool: which of
-    the parts found a place.
+    ``draws``: random numbers, one set an image. ``sizes`` (n, slots, 2) int64: height and width.
+    ``present`` (n, slots) bool: which slots hold a part. ``image_size``: side of the images.
+    Returns ``places`` (n, slots, 2) int64; ``placed`` (n, slots) bool.
     """
     n, slots, _ = sizes.shape
     chance = draws.uniform("place", slots, _TRIES, 2)
@@ -45,10 +44,9 @@ def in_cells(
 ) -> Tensor:
     """Places of parts in the cells of a grid, ``(n, slots, 2)`` int64.
 
-    ``cells`` (n, slots) int64: cell of each slot, row by row. ``sizes`` (n, slots, 2) int64: height
-    and width of the part in each slot. ``grid``: cells a side. ``image_size``: side of the images.
-    ``shake`` (n, slots, 2), optional: where within its cell a part is, in ``[0, 1)``; None: in the
-    middle.
+    ``cells`` (n, slots) int64, row by row. ``sizes`` (n, slots, 2) int64: height and width.
+    ``grid``: cells a side. ``image_size``: side of the images. ``shake`` (n, slots, 2): where
+    within its cell a part is, in ``[0, 1)``; None: in the middle.
     """
     corner = torch.stack([cells // grid, cells % grid], -1) * image_size // grid
     slack = image_size // grid - sizes
@@ -59,9 +57,8 @@ def in_cells(
 def shuffled_cells(draws: Draws, slots: int, grid: int, taken: Tensor | None = None) -> Tensor:
     """A different cell for each slot, at random: ``(n, slots)`` int64.
 
-    ``draws``: random numbers, one set an image. ``slots``: at most the number of cells. ``grid``:
-    cells a side. ``taken`` (n, m) int64, optional: cells of the first m slots; the others share the
-    rest.
+    ``draws``: random numbers, one set an image. ``grid``: cells a side. ``taken`` (n, m) int64:
+    cells of the first m slots.
     """
     order = draws.uniform("cells", grid * grid)
     if taken is not None:  # before all others, in their own order
@@ -89,15 +86,11 @@ _SHADE, _TINT = 0.75, 0.4  # of a colour: how much it shifts grey, how much it s
 
 
 def backgrounds(draws: Draws, size: int, contrast: float, kinds: Sequence[str]) -> Tensor:
-    """Backgrounds around mid-grey.
+    """Backgrounds around mid-grey, ``(images, 3, S, S)`` float32 in ``[0, 1]``.
 
-    Every term is a colour times a function of y times a function of x, so that an image is one
-    small matrix product.
-
-    ``draws``: random numbers, one set an image. A term has its own, whichever others there are.
-    ``size``: side S in pixels. ``contrast``: 0 gives plain grey, 1 the strongest structure.
-    ``kinds``: any of ``gradient``, ``blobs``, ``waves``. Returns ``(images, 3, S, S)`` float32 in
-    ``[0, 1]``.
+    ``draws``: random numbers, one set an image, of each term its own. ``size``: S in pixels.
+    ``contrast``: from 0, plain grey, to 1. ``kinds``: any of ``gradient``, ``blobs``, ``waves``: a
+    colour times a function of y times one of x.
     """
     place = (torch.arange(size) + 0.5) / size * 2 - 1  # -1 to 1, whatever the size
     flat = torch.ones(len(draws), 1, size)
@@ -154,10 +147,9 @@ def stamp_index(
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """Where the pixels of stamps go on a row of canvases of ``size`` x ``size`` pixels.
 
-    ``coverage`` (K, T, T): empty pixels, with a coverage of 0, go nowhere. ``places`` (K, 2) int64:
-    row and column of the top left corner. ``canvas`` (K,) int64: number of the canvas. ``size``:
-    side of a canvas. Returns ``at`` (pixels,) int64: flat index into ``(canvases, size, size)``;
-    ``pixels`` tuple of int64: which pixels of the stamps these are.
+    ``coverage`` (K, T, T): pixels with 0 go nowhere. ``places`` (K, 2) int64: row and column of the
+    top left corner. ``canvas`` (K,) int64: its number. Returns ``at`` int64: flat index into
+    ``(canvases, size, size)``; ``pixels``: tuple of int64, which pixels of the stamps these are.
     """
     pixels = (coverage > 0).nonzero(as_tuple=True)
     stamp, down, across = pixels
@@ -168,12 +160,11 @@ def stamp_index(
 def paste(
     pictures: Tensor, stamps: Tensor, strengths: Tensor, places: Tensor, picture: Tensor
 ) -> Tensor:
-    """Lay stamps over pictures.
+    """Lay stamps over pictures (n, 3, S, S); these stay as they are.
 
-    ``pictures`` (n, 3, S, S): what is behind. ``stamps`` (K, T, T, 4): RGB times coverage, and
-    coverage. Those of one picture do not overlap. ``strengths`` (K,): opacity: 1 hides what is
-    behind. ``places`` (K, 2) int64: row and column of each stamp's top left corner. ``picture``
-    (K,) int64: on which picture. Returns ``(n, 3, S, S)``; ``pictures`` itself stays as it is.
+    ``stamps`` (K, T, T, 4): RGB times coverage, and coverage; those of one picture do not overlap.
+    ``strengths`` (K,): opacity. ``places`` (K, 2) int64: row and column of the top left corner.
+    ``picture`` (K,) int64: which one. Returns ``(n, 3, S, S)``.
     """
     n, _, size, _ = pictures.shape
     at, pixels = stamp_index(stamps[..., 3], places, picture, size)

@@ -30,7 +30,7 @@ MADE = {
 
 
 class Rows:
-    """Rows of images that lie elsewhere, in memory or mapped from a disk, and are read when needed.
+    """Rows of images in memory or on disk, read when needed.
 
     ``parts``: images (N, 3, S, S) and which of them, int64 (n,), one after the other.
     """
@@ -79,11 +79,11 @@ def open_domains(
 ) -> Domains:
     """Open or make domains.
 
-    ``settings``: ``made`` (one of :data:`MADE`, or ``folders`` for domains that lie on disk),
-    ``data`` as for :func:`~featlearn.images.data.datasets.open_images`, ``cue`` (of made digits:
-    how often the hue tells the class), ``most`` (images of each domain, all if absent). ``name``:
-    of the random streams. Raises FeatlearnError if there are fewer than three domains, or classes
-    of one are unknown to the first.
+    ``settings``: ``made`` (one of :data:`MADE`, or ``folders``), ``data`` as for
+    :func:`~featlearn.images.data.datasets.open_images`, ``cue`` (of made digits: how often the hue
+    tells the class), ``most`` (images of each domain, all if absent). ``name``: of the random
+    streams. Raises FeatlearnError if there are fewer than three domains, or classes of one are
+    unknown to the first.
     """
     if settings["made"] == "folders":
         found = _folders(settings["data"], cache, key)
@@ -125,10 +125,8 @@ def _made(
 ) -> Domains:
     kind = settings["made"]
     opened = open_classified(settings["data"], cache, *name, key=f"{key}.data")
-    every = Labelled(
-        torch.cat([opened.train.images, opened.test.images]),
-        torch.cat([opened.train.labels, opened.test.labels]),
-    )
+    every = Labelled(torch.cat([opened.train.images, opened.test.images]),
+                     torch.cat([opened.train.labels, opened.test.labels]))  # fmt: skip
     # every image is in one domain only
     order = torch.randperm(len(every.labels), generator=generator(*name, "domains"))
     images = {}

@@ -1,7 +1,6 @@
 """The alphabet of parts: shapes filled with textures, drawn with soft edges.
 
-A part is drawn in coordinates of its own, in which it lies within the unit disc: x points right
-and y down. So it can be turned and scaled at will, and it is the same part at every image size.
+A part is drawn within the unit disc (x right, y down), so that it is the same at every size.
 """
 
 from __future__ import annotations
@@ -206,12 +205,11 @@ class Part:
 
 
 def alphabet(count: int, kinds: Sequence[str], seed: int = 0) -> list[Part]:
-    """The first ``count`` parts of the alphabet called ``seed``.
+    """The first ``count`` parts of the alphabet called ``seed``: all different.
 
-    ``count``: how many; at most ``featlearn.images.config.MOST_PARTS``. ``kinds``: kind of the
-    parts of each view (``both``, ``colour`` or ``texture``): part ``p`` has the kind ``kinds[p %
-    len(kinds)]``. ``seed``: orders shapes, textures and colours. Part ``p`` does not depend on
-    ``count``. Returns list of Part: all different; the first twenty have different shapes.
+    ``kinds``: part ``p`` has the kind ``kinds[p % len(kinds)]`` (``both``, ``colour`` or
+    ``texture``). ``seed``: orders shapes, textures and colours. Part ``p`` does not depend on
+    ``count``, at most ``featlearn.images.config.MOST_PARTS``.
     """
 
     def ordered(what: str, names: Mapping[str, Any]) -> list[str]:
@@ -247,11 +245,10 @@ def _part(number: int, kind: str, shapes: list[str], hues: list[str], textures: 
 class Stamps:
     """Parts as small pictures, in all their variants, each in the top left corner of its square.
 
-    ``pixels`` (parts, variants, T, T, 4): RGB times coverage, and the coverage of the pixel: 0
-    outside, 1 inside. ``size`` (parts, variants, 2) int64: height and width of what is not empty.
-    ``box`` (parts, variants, 4) int64: ``x0, y0, x1, y1`` (half-open) of the pixels that are
-    covered by half or more. ``centre`` (parts, variants, 2): row and column of the middle of the
-    part's disc, from the top left corner.
+    ``pixels`` (parts, variants, T, T, 4): RGB times coverage, and coverage, from 0 to 1. ``size``
+    (parts, variants, 2) int64: height and width of what is not empty. ``box`` (parts, variants, 4)
+    int64: ``x0, y0, x1, y1`` (half-open) of the pixels that are covered by half. ``centre`` (parts,
+    variants, 2): row and column of the middle of the disc.
     """
 
     pixels: Tensor
@@ -276,11 +273,7 @@ class Stamps:
 
 
 def tight_boxes(masks: Tensor) -> Tensor:
-    """Smallest boxes around masks.
-
-    ``masks`` (..., H, W) bool. Returns ``(..., 4)`` int64: ``x0, y0, x1, y1``, half-open; all -1
-    around an empty mask.
-    """
+    """Half-open boxes (..., 4) int64 around masks (..., H, W); all -1 around an empty one."""
     ends = []
     for axis in (-2, -1):  # whether a column, then a row, holds anything
         line = masks.any(axis).to(torch.int8)
@@ -295,8 +288,7 @@ def tight_boxes(masks: Tensor) -> Tensor:
 def jitter(variants: int, rotation: float, scaling: float) -> tuple[Tensor, Tensor]:
     """Angles in radians and scales of the variants, both spread evenly and unrelated.
 
-    Scales follow the multiples of the golden ratio, so that neighbouring angles have unlike ones. A
-    single variant is upright and of scale 1.
+    Scales follow the multiples of the golden ratio. A single variant is upright and of scale 1.
     """
     if variants == 1:
         return torch.zeros(1), torch.ones(1)
@@ -310,9 +302,8 @@ def draw_stamps(
 ) -> Stamps:
     """Draw every part at every angle and scale.
 
-    ``parts``: what to draw. ``diameters``: diameter of each part in pixels, before scaling.
-    ``side``: side T of the stamps in pixels: at least the largest diameter times scale. ``angles``,
-    ``scales`` (variants,): rotation in radians, and factor on the diameter.
+    ``diameters``: of each part in pixels, before scaling. ``side``: T of the stamps in pixels.
+    ``angles``, ``scales`` (variants,): rotation in radians, and factor on the diameter.
     """
     fine = max(3, math.ceil(48 / side))  # points a pixel and axis: edges in ten grey levels or more
     steps = (torch.arange(side * fine) + 0.5) / fine - side / 2
@@ -324,10 +315,8 @@ def draw_stamps(
         radius = (scales * diameter / 2).view(-1, 1, 1)
         x, y = turned_x / radius, turned_y / radius
         inside = part.inside(x, y).float()
-        whole, second = (
-            points.view(len(angles), side, fine, side, fine).mean((2, 4)).unsqueeze(-1)
-            for points in (inside, inside * part.share(x, y))
-        )
+        whole, second = (points.view(len(angles), side, fine, side, fine).mean((2, 4)).unsqueeze(-1)
+                         for points in (inside, inside * part.share(x, y)))  # fmt: skip
         colours = [torch.tensor(_rgb(colour)) for colour in part.colours]
         paint = (whole - second) * colours[0] + second * colours[1]
         drawn.append(torch.cat([paint, whole], -1))

@@ -1,7 +1,7 @@
 """Scenes of several part-composed objects, with a box around each, for detection.
 
-An object is a plain body on which the parts of its class sit side by side; size, angle, body and
-place differ from object to object. Loose parts of any class lie around: a part alone is no object.
+An object is a plain body on which the parts of its class sit side by side; loose parts of any class
+lie around: a part alone is no object.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ class _Body(Part):
 class ScenePictures:
     """N images of S x S pixels with up to M objects each.
 
-    ``images`` (N, 3, S, S) uint8: RGB. ``boxes`` (N, M, 4) float32: ``x0, y0, x1, y1`` in pixels,
-    half-open, tight around body and parts; -1 for no object. ``labels`` (N, M) int64: class of each
-    object; -1 for none. ``view`` (N, M) int64: which part of its class a single-view object shows;
-    -1 for all of them, and for no object.
+    ``images`` (N, 3, S, S) uint8. ``boxes`` (N, M, 4) float32: ``x0, y0, x1, y1`` in pixels,
+    half-open, around body and parts; -1 for no object. ``labels`` (N, M) int64: class; -1 for none.
+    ``view`` (N, M) int64: which part of its class a single-view object shows; else -1.
     """
 
     images: Tensor
@@ -61,10 +60,9 @@ class ScenePictures:
 class Scenes:
     """Scenes of objects of the classes of a world.
 
-    ``world``: gives classes, the look of their parts, strengths, rotation, background and noise.
-    ``settings``: dials as in :class:`~featlearn.images.config.SceneDials`; absent ones have their
-    defaults. Raises ConfigError, naming every key that is unknown, impossible or contradicts
-    another.
+    ``world``: gives classes, looks of parts, strengths, rotation, background and noise.
+    ``settings``: as in :class:`~featlearn.images.config.SceneDials`. Raises ConfigError, naming
+    every key that is unknown, impossible or contradicts another.
     """
 
     def __init__(self, world: World, settings: Mapping[str, Any]):
@@ -87,13 +85,9 @@ class Scenes:
         diameter = PART_SHARE * length / columns
         home = torch.arange(world.dials.parts) % views
         shrunk = [world.dials.of_view(world.dials.part_scales, int(view)) for view in home]
-        self.stamps = draw_stamps(
-            world.parts,
-            [diameter * scale for scale in shrunk],
-            math.ceil(round(diameter * max(shrunk) * float(scales.max()), 6)),
-            angles,
-            scales,
-        )
+        self.stamps = draw_stamps(world.parts, [diameter * scale for scale in shrunk],
+                                  math.ceil(round(diameter * max(shrunk) * float(scales.max()), 6)),
+                                  angles, scales)  # fmt: skip
         self._seats = _seats(views, rows, columns, angles, scales * length / columns)
 
     def sample(self, count: int, name: tuple[object, ...], *, start: int = 0) -> ScenePictures:

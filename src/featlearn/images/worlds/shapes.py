@@ -1,8 +1,7 @@
 """Shape-on-colour images: a colour that is the image's own, and a glyph that images share.
 
-A stand-in for the question of Wen and Li 2021 on images: the base colour is dense and belongs to
-one sample alone, as their noise ``xi``; the glyph is the sparse signal ``M z``. To tell images
-apart the colour is enough; only the glyph is the class.
+A stand-in for Wen and Li 2021: the base colour is dense and belongs to one sample alone, as their
+noise ``xi``; the glyph is the sparse signal ``M z`` and the class.
 """
 
 from __future__ import annotations
@@ -31,12 +30,11 @@ class ShapeDials:
     """Settings of shape-on-colour images; values are in [0, 1], black to white.
 
     ``image_size``: side in pixels. ``darkest``, ``colour_span``: the base colour of a channel is
-    ``darkest + colour_span * c``, ``c`` uniform in [0, 1] for each channel and sample, the same
-    over the whole image. ``gradient``: largest slope of the base colour: ``c`` changes by up to
-    this from the middle to an edge, in each direction and channel; 0 for a plain colour.
-    ``contrast``: what the glyph adds to all channels. ``random_sign``: the glyph is subtracted in
-    half of the images. ``glyph_size``: smallest and largest side of the glyph in pixels, both
-    included. ``noise``: standard deviation of the Gaussian noise of a pixel's channel.
+    ``darkest + colour_span * c``, ``c`` uniform in [0, 1] for each channel and sample.
+    ``gradient``: largest change of ``c`` from the middle to an edge, in each direction and channel.
+    ``contrast``: what the glyph adds to all channels. ``random_sign``: it is subtracted in half of
+    the images. ``glyph_size``: smallest and largest side of the glyph in pixels, both included.
+    ``noise``: standard deviation of a pixel's channel.
     """
 
     image_size: int = 32
@@ -61,11 +59,11 @@ class ShapeDials:
 class ShapePictures:
     """Images with all that they were made from.
 
-    ``images`` (N, 3, S, S) uint8. ``labels`` (N,) int64: which of :data:`GLYPHS`. ``colour`` (N, 3)
-    float32: ``c`` of the base colour, in [0, 1]. ``slope`` (N, 3, 2) float32: change of ``c`` from
-    the middle to the lower and to the right edge. ``sign`` (N,) float32: 1, or -1 where the glyph
-    is darker than its ground. ``size`` (N,) int64: side of the glyph in pixels. ``corner`` (N, 2)
-    int64: row and column of its upper left corner.
+    ``images`` (N, 3, S, S) uint8. ``labels`` (N,) int64: which of :data:`GLYPHS`. ``colour`` (N,
+    3): ``c`` of the base colour. ``slope`` (N, 3, 2): change of ``c`` from the middle to the lower
+    and the right edge. ``sign`` (N,): 1, or -1 where the glyph is darker than its ground. ``size``
+    (N,) int64: side of the glyph in pixels. ``corner`` (N, 2) int64: row and column of its upper
+    left corner.
     """
 
     images: Tensor
@@ -88,24 +86,13 @@ def glyphs() -> Tensor:
     radius = ((row - middle) ** 2 + (column - middle) ** 2).sqrt()
     upright, level = (column - middle).abs() < 2, (row - middle).abs() < 2
     edge = torch.minimum(torch.minimum(row, column), torch.minimum(row, column).flip(0, 1)) < 2
-    drawn = [
-        upright,
-        level,
-        (row - column).abs() < 2,
-        (row + column - 2 * middle).abs() < 2,
-        (radius > 3.6) & (radius < 6),
-        edge,
-        upright | level,
-        radius < 5,
-    ]
+    drawn = [upright, level, (row - column).abs() < 2, (row + column - 2 * middle).abs() < 2,
+             (radius > 3.6) & (radius < 6), edge, upright | level, radius < 5]  # fmt: skip
     return torch.stack(drawn).float()
 
 
 def sample(dials: ShapeDials, count: int, name: tuple[object, ...]) -> ShapePictures:
-    """``count`` images with independent latents.
-
-    ``name``: of the random streams; each latent has a stream of its own.
-    """
+    """``count`` images with independent latents, each of a random stream below ``name``."""
 
     def uniform(purpose: str, *shape: int) -> Tensor:
         return torch.rand(count, *shape, generator=generator(*name, purpose))

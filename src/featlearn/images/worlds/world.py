@@ -1,11 +1,8 @@
 """A world of part-composed images: the multi-view distribution (Definition 3.1), drawn.
 
-An image is a structured background on which the parts of its class are pasted, and, with less
-contrast, some parts of other classes. A multi-view image shows all parts of its class; a
-single-view image shows one of them, and the others faintly or not at all.
-
-Random numbers come in blocks of images, each with streams of its own: image 17 of a stream is the
-same whether 18 or 18000 are drawn.
+On a structured background the parts of an image's class are pasted and, fainter, some of other
+classes. A multi-view image shows all parts of its class, a single-view image one of them. Random
+numbers come in blocks: image 17 of a stream is the same whether 18 or 18000 are drawn.
 """
 
 from __future__ import annotations
@@ -53,9 +50,8 @@ class _Scene:
 class World:
     """Part-composed images of some classes.
 
-    ``settings``: dials as in :class:`~featlearn.images.config.WorldDials`; absent ones have their
-    defaults. Raises ConfigError, naming every key that is unknown, impossible or contradicts
-    another.
+    ``settings``: as in :class:`~featlearn.images.config.WorldDials`. Raises ConfigError, naming
+    every key that is unknown, impossible or contradicts another.
     """
 
     def __init__(self, settings: Mapping[str, Any]):
@@ -95,20 +91,14 @@ class World:
         return room if asked is None else min(asked, room)
 
     def sample(
-        self,
-        count: int,
-        name: tuple[object, ...],
-        *,
-        single_view_share: float | None = None,
-        view: int | None = None,
-        start: int = 0,
-    ) -> Pictures:
+        self, count: int, name: tuple[object, ...], *, single_view_share: float | None = None,
+        view: int | None = None, start: int = 0,
+    ) -> Pictures:  # fmt: skip
         """Draw ``count`` images of the stream called ``name``.
 
-        ``count``: n. ``name``: parts of the stream's name, e.g.
-        ``(seed, "mrp", "images", replicate, "train")``. ``single_view_share``: in place of the dial
-        of this name. It shifts no other draw. ``view``: which part of its class each single-view
-        image shows; None: any, at random. ``start``: number in the stream of the first image.
+        ``single_view_share``: in place of the dial; it shifts no other draw. ``view``: which part
+        of its class each single-view image shows; None: any. ``start``: number in the stream of the
+        first image.
         """
         share = self.dials.single_view_share if single_view_share is None else single_view_share
         size = self.dials.image_size
@@ -124,27 +114,17 @@ class World:
         whole = _Scene(
             **{f.name: torch.cat([getattr(s, f.name) for s in shown]) for f in fields(_Scene)}
         )
-        return Pictures(
-            images=images,
-            labels=whole.labels,
-            strengths=whole.strengths,
-            single_view=whole.view >= 0,
-            view=whole.view,
-            boxes=self._boxes(whole),
-            parts_of_class=self.parts_of_class,
-            part_names=self.names,
-            recipe=Recipe(self, name, number, whole.variants, whole.places),
-        )
+        return Pictures(images=images, labels=whole.labels, strengths=whole.strengths,
+                        single_view=whole.view >= 0, view=whole.view, boxes=self._boxes(whole),
+                        parts_of_class=self.parts_of_class, part_names=self.names,
+                        recipe=Recipe(self, name, number, whole.variants,
+                                      whole.places))  # fmt: skip
 
     def render(self, pictures: Pictures, strengths: Tensor) -> Tensor:
-        """The same pictures with their parts at other strengths.
-
-        Background, noise, variants and places stay as they are. Only parts that an image holds
-        can be changed, as the others have no place.
+        """The same pictures with their parts at other strengths: ``(N, 3, S, S)`` uint8.
 
         ``pictures``: n images of this world. ``strengths`` (N, parts): opacities in ``[0, 1]``.
-        Returns ``(N, 3, S, S)`` uint8. Raises ValueError if a part is asked for that the image does
-        not hold.
+        Raises ValueError if a part is asked for that the image does not hold.
         """
         if bool(((strengths > 0) & (pictures.strengths == 0)).any()):
             raise ValueError("strengths: above 0 for a part that the image does not hold")
@@ -161,13 +141,10 @@ class World:
 
     def _empty(self) -> _Scene:
         parts = self.dials.parts
-        return _Scene(
-            labels=torch.zeros(BLOCK, dtype=torch.long),
-            view=torch.full((BLOCK,), -1),
-            strengths=torch.zeros(BLOCK, parts),
-            variants=torch.zeros(BLOCK, parts, dtype=torch.long),
-            places=torch.zeros(BLOCK, parts, 2, dtype=torch.long),
-        )
+        return _Scene(labels=torch.zeros(BLOCK, dtype=torch.long), view=torch.full((BLOCK,), -1),
+                      strengths=torch.zeros(BLOCK, parts),
+                      variants=torch.zeros(BLOCK, parts, dtype=torch.long),
+                      places=torch.zeros(BLOCK, parts, 2, dtype=torch.long))  # fmt: skip
 
     def _compose(self, draws: Draws, share: float, view: int | None) -> _Scene:
         """Every draw happens whatever the options: they do not shift the others."""
@@ -265,10 +242,9 @@ def between(bounds: Sequence[float], share: Tensor) -> Tensor:
 class Recipe:
     """What draws pictures again: where they come from, and their parts' variants and places.
 
-    ``world``: what drew them. ``name``: name of the stream. ``number`` (N,) int64: place of each
-    image in the stream. ``variants`` (N, parts) int64: which variant of each part. ``places`` (N,
-    parts, 2) int64: row and column of the top left corner of each part; meaningless where it is
-    absent.
+    ``world``: what drew them. ``name``: of the stream. ``number`` (N,) int64: place in the stream.
+    ``variants`` (N, parts) int64. ``places`` (N, parts, 2) int64: row and column of the top left
+    corner; meaningless where a part is absent.
     """
 
     world: World
@@ -282,13 +258,11 @@ class Recipe:
 class Pictures:
     """N part-composed images of S x S pixels.
 
-    ``images`` (N, 3, S, S) uint8: RGB. ``labels`` (N,) int64: class. ``strengths`` (N, parts):
-    opacity of each part of the alphabet; 0 where it is absent. ``single_view`` (N,) bool:
-    single-view images. ``view`` (N,) int64: which part of its class is strong in a single-view
-    image; -1 in a multi-view one. ``boxes`` (N, parts, 4) int16: ``x0, y0, x1, y1`` in pixels
-    (half-open) around the mask of each part; -1 where absent. ``parts_of_class`` (classes, parts
-    per class) int64: part numbers of each class. ``part_names``: name of every part. ``recipe``:
-    what draws the images again.
+    ``images`` (N, 3, S, S) uint8. ``labels`` (N,) int64: class. ``strengths`` (N, parts): opacity;
+    0 where a part is absent. ``single_view`` (N,) bool. ``view`` (N,) int64: which part of its
+    class is strong in a single-view image; else -1. ``boxes`` (N, parts, 4) int16: ``x0, y0, x1,
+    y1`` in pixels (half-open); -1 where absent. ``parts_of_class`` (classes, parts per class)
+    int64. ``part_names``: of every part. ``recipe``: what draws the images again.
     """
 
     images: Tensor
@@ -320,10 +294,7 @@ class Pictures:
         return replace(self, recipe=recipe, **{name: getattr(self, name)[rows] for name in names})
 
     def coverage(self, rows: Tensor | slice = slice(None)) -> Tensor:
-        """How much of each pixel each part covers: ``(n, parts, S, S)`` float32 in ``[0, 1]``.
-
-        Made when asked for; a part's coverage does not depend on its strength.
-        """
+        """How much of each pixel each part covers: ``(n, parts, S, S)`` float32 in ``[0, 1]``."""
         chosen = self.subset(rows)
         recipe, stamps = chosen.recipe, chosen.recipe.world.stamps
         n, parts, size = *chosen.strengths.shape, chosen.images.shape[-1]
@@ -340,12 +311,9 @@ class Pictures:
 
 
 def erase(pictures: Pictures, parts: Tensor) -> Tensor:
-    """The same images with parts replaced by what the background shows there.
+    """The same images (N, 3, S, S) with parts replaced by what the background shows there.
 
-    Background, noise and all other parts stay as they are, to the bit.
-
-    ``pictures``: n images. ``parts`` (N, parts) bool, or (N,) int64: which parts of each image, or
-    the number of one part for each image. Returns ``(N, 3, S, S)`` uint8.
+    ``parts`` (N, parts) bool, or (N,) int64: which parts of each image, or the number of one.
     """
     if parts.ndim == 1:
         parts = torch.nn.functional.one_hot(parts, pictures.strengths.shape[1]).bool()

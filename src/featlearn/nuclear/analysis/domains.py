@@ -107,13 +107,11 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     Mixup it loses, by the share") }}; {{ said("nuclear/gain-swad", holds="SWAD gains, by the share", fails="SWAD
     loses, by the share") }}; {{ said("nuclear/gain-released", holds="the released scaling gains, by the share",
     fails="the released scaling loses, by the share") }}. Accuracy with the penalty minus without, paired: points are
-    trials, strokes means with 95 % intervals. Held-out images of the training domains choose the weight; *released*
-    is .01 over the rows, after 100 steps. Table *rates* has training accuracies.
+    trials, strokes means with 95 % intervals. *Released* is .01 over the rows, after 100 steps. Table *rates* has
+    training accuracies.
     """
-    own = gains(accuracies)
-    own = own[own["pair"].isin(PAIRS)]
-    own["value"] = own["value"] * 100
-    own["domain"] = own["domain"].replace(AVERAGE, "average")
+    own = pick(gains(accuracies), pair=list(PAIRS))
+    own = own.assign(value=100 * own["value"], domain=own["domain"].replace(AVERAGE, "average"))
     drawn = canvas(8, 3.4)
     ax = drawn.subplots()
     kinds = list(own["pair"].unique())
@@ -140,9 +138,8 @@ def ranks(swept: pd.DataFrame) -> Figure:
     {{ said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
     said("nuclear/rank-trend-centred", holds="the centred falls", fails="the centred does not fall") }}. {{
     said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls, by the share", fails="The accuracy does not
-    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals over trials (of few,
-    points). The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is
-    $\|M\|_F^2 / \|M\|_2^2$.
+    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals. The printed rank,
+    $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is $\|M\|_F^2 / \|M\|_2^2$.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)
@@ -168,12 +165,6 @@ def ranks(swept: pd.DataFrame) -> Figure:
     return drawn
 
 
-CHOSEN = {
-    "table-6-3": ("SWAD", "SWAD-CORAL", "SWAD-NU"),
-    "table-e-6": ("SWAD", "SWAD-CORAL", "SWAD-NU"),
-}
-
-
 @table("table-6-1", which="table-6-1", words="Table 6.1")
 @table("table-6-2", which="table-6-2", words="Table 6.2")
 @table("table-6-3", which="table-6-3", words="Table 6.3")
@@ -184,24 +175,16 @@ CHOSEN = {
 @table("table-e-5", which="table-e-5", words="Table E.5, DomainNet")
 @table("table-e-6", which="table-e-6", words="Table E.6")
 def printed_and_measured(
-    accuracies: pd.DataFrame,
-    paper_values: Mapping[str, Any],
-    config: Config,
-    which: str,
-    words: str,
-) -> Table:
+    accuracies: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, which: str, words: str
+) -> Table:  # fmt: skip
     """Accuracy in unseen domains, {{ words }}: printed and measured
 
     *thesis*: printed there, in percent with standard errors. *here*: measured on the domains of this run, by default
-    small digits made to differ, which show the protocol and cannot confirm a printed number; 95 % interval over
-    trials after the sign.
+    small digits made to differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
     """
     printed, _ = paper_table(paper_values, which)
-    if "set" not in printed:
-        printed = printed.assign(set="")
-    printed = printed.assign(
-        place=(printed["set"].fillna("") + " " + printed["column"]).str.strip()
-    )
+    of = printed.get("set", pd.Series("", printed.index)).fillna("")
+    printed = printed.assign(set=of, place=(of + " " + printed["column"]).str.strip())
     cells = [f"{v:.1f}" + ("" if pd.isna(e) else f" ± {e:.1f}") for v, e in
              zip(printed["paper_value"], printed["paper_error"], strict=True)]  # fmt: skip
     wide = printed.assign(cell=cells).pivot_table(
@@ -209,8 +192,8 @@ def printed_and_measured(
         aggfunc="first", sort=False,
     )  # fmt: skip
     own = with_average(accuracies)
-    if which in CHOSEN:
-        own = own[own["algorithm"].isin((*CHOSEN[which], *OPPONENTS))]
+    if which in ("table-6-3", "table-e-6"):
+        own = own[own["algorithm"].isin(("SWAD", "SWAD-CORAL", "SWAD-NU", *OPPONENTS))]
     name = config["domains"].get("name") or ""
     theirs = named(name, config["domains"]["made"], which, own["domain"].unique())
     own = own.assign(value=own["value"] * 100, domain=own["domain"].replace(theirs))
@@ -400,9 +383,8 @@ class Ranks(Claims):
     def by_weight(self, column):
         """Mean over left-out domains: a row for each replicate, a column for each weight that learns."""
         own = averaged(self.swept, ["weight"], [column])
-        return own.pivot_table(index="replicate", columns="weight", values=column)[
-            learned_weights(self.swept)
-        ]
+        wide = own.pivot_table(index="replicate", columns="weight", values=column)
+        return wide[learned_weights(self.swept)]
 
     @claim("ours, behind Figure 6.5", "rank correlation of the stable rank with the weight, over weights "
            "from none to the largest at which training accuracy is .95",
@@ -442,8 +424,9 @@ class Ranks(Claims):
         found = []
         for chosen in (domains[::2], domains[1::2]):
             seen = self.swept["domain"].isin(chosen)
-            choose, judge = (averaged(self.swept[here], ["weight"], ["value"]).pivot_table(
-                index="replicate", columns="weight", values="value") for here in (seen, ~seen))  # fmt: skip
+            choose, judge = (averaged(self.swept[here], ["weight"], ["value"])
+                             .pivot_table(index="replicate", columns="weight", values="value")
+                             for here in (seen, ~seen))  # fmt: skip
             best = choose.mean().iloc[1:-1].idxmax()
             found.append(judge[best] - judge.iloc[:, [0, -1]].max(axis=1))
         return sum(found) / len(found)

@@ -15,8 +15,8 @@ from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import per_replicate, plus_minus, summary
+from featlearn.core.publish import figure
+from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,26 +54,6 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     ax.set_title(f"{sweep['replicate'].nunique()} replicates")
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-@table()
-def penalties(penalised: pd.DataFrame) -> Table:
-    r"""A linear featuriser with a fixed head, by penalty
-
-    *ratio*: $\alpha/\beta$ where training ended; *ratio of the optimum*: that of the population's minimiser, near
-    $1/(2\gamma)$ for $\ell_2$ and near $6(1/3 - \gamma^2)/\gamma$ for the nuclear norm at every weight. Without a
-    penalty the ratio is the path's: Adam moves all weights alike.
-    """
-    by = ["arm", "penalty"]
-    frames = [summary(penalised, by, key).assign(quantity=key) for key in ("ratio", "id", "ood")]
-    frame = pd.concat(frames, ignore_index=True)
-    cells = frame.assign(cell=[plus_minus(m, h) for m, h in
-                               zip(frame["mean"], frame["half_width"], strict=True)])  # fmt: skip
-    shown = cells.pivot_table(index=by, columns="quantity", values="cell", aggfunc="first",
-                              sort=False)  # fmt: skip
-    exact = penalised.groupby(by)["optimum"].first().map("{:.3f}".format)
-    shown.insert(0, "ratio of the optimum", exact.where(exact != "nan", "-"))
-    return Table(frame, shown.sort_index().reset_index().rename_axis(columns=None))
 
 
 DIFFERENCE = (-1, 1)

@@ -5,15 +5,13 @@ The limits of strong penalties, .86 and .96, are held by unit tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
-from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import LEAST
@@ -39,7 +37,7 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
     seen='{{ said("nuclear/toy-penalty-helps", holds="the penalty raises the accuracy in the unseen domain, difference", '
     'fails="the penalty does not raise the accuracy in the unseen domain, difference") }}; with a fixed head (not drawn) '
     '{{ said("nuclear/figure-6-3", holds="trainings end at the printed .94", fails="trainings do not end at the printed '
-    '.94") }}. The norm whitens, and its optimum is a tilted line (*toy-slopes*).',
+    '.94") }}. The norm whitens, and its optimum is a tilted line.',
 )
 def toy_lines(
     points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str, seen: str
@@ -65,48 +63,14 @@ def toy_lines(
                       color=COLOURS["ink" if end else "grey"], alpha=1 if end else 0.35)  # fmt: skip
         mean = estimate(own[own["step"] == last][place].to_numpy())
         about = f" ± {mean.half_width:.3f}" if mean.replicates >= LEAST else ""
-        ax.set(
-            title=f"{title}: {mean.mean:.3f}{about}",
-            xlabel="$x_1$",
-            xlim=(-1, 1),
-            ylim=(-1, 1),
-            xticks=[-1, -0.5, 0, 0.5, 1],
-            yticks=[-1, -0.5, 0, 0.5, 1],
-        )
+        ticks = [-1, -0.5, 0, 0.5, 1]
+        ax.set(title=f"{title}: {mean.mean:.3f}{about}", xlabel="$x_1$", xlim=(-1, 1), ylim=(-1, 1),
+               xticks=ticks, yticks=ticks)  # fmt: skip
         ax.grid(visible=False)
     axes[0].set_ylabel("$x_2$")
     axes[0].plot([], [], color=COLOURS["ink"], label=f"end of training ({mean.replicates})")
     axes[0].plot([], [], color=COLOURS["grey"], linewidth=0.6, label="earlier steps")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return drawn
-
-
-@figure()
-def toy_slopes(optima: pd.DataFrame, paper_values: Mapping[str, Any]) -> Figure:
-    """No optimum of the toy problem has a printed accuracy
-
-    *What to see:* both curves stay away from the printed .76 (no penalty) and .94 (nuclear norm), dashed; their
-    limits are .86 and .96. Accuracy of the optimum in the unseen domain, by quadrature with the head fixed, over the
-    penalty's weight; ∞ is the limit.
-    """
-    drawn = canvas(6, 3.3)
-    ax = drawn.subplots()
-    top = optima.loc[optima["penalty"] != float("inf"), "penalty"].max()
-    for kind, words, name in (("l2", r"$\ell_2$", "blue"), ("nuclear", "nuclear norm", "red")):
-        own = optima[optima["kind"] == kind].assign(
-            penalty=lambda frame: frame["penalty"].clip(upper=top * 10)
-        )
-        ax.plot(own["penalty"], own["ood"], "o-", color=COLOURS[name], label=words, markersize=4)
-    for value in paper_table(paper_values, "figures-6-2-6-3")[0]["paper_value"]:
-        ax.axhline(value, color=COLOURS["grey"], linewidth=0.8, linestyle="--")
-        ax.annotate(f"printed\n{value:g}", (1, value), (4, 0), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", va="center", fontsize=8)  # fmt: skip
-    ax.set(xscale="log", xlabel="weight of the penalty", ylabel="accuracy, unseen domain",
-           ylim=(0.7, 1.005))  # fmt: skip
-    ticks = sorted(own for own in set(optima["penalty"]) if own != float("inf"))
-    ax.set_xticks([*ticks, top * 10], [*(f"{own:g}" for own in ticks), "∞"])
-    ax.minorticks_off()
-    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 
@@ -121,13 +85,7 @@ def schematic() -> Figure:
     drawn = canvas(7, 2.6)
     left, right = drawn.subplots(1, 2)
     places = {"y": (0, 1), "e": (0, 0), "$z_c$": (1, 1), "$z_e$": (1, 0), "x": (2, 0.5)}
-    for start, end in (
-        ("y", "$z_c$"),
-        ("y", "$z_e$"),
-        ("e", "$z_e$"),
-        ("$z_c$", "x"),
-        ("$z_e$", "x"),
-    ):
+    for start, end in (("y", "$z_c$"), ("y", "$z_e$"), ("e", "$z_e$"), ("$z_c$", "x"), ("$z_e$", "x")):  # fmt: skip
         left.annotate("", places[end], places[start],
                       arrowprops={"arrowstyle": "->", "shrinkA": 12, "shrinkB": 12})  # fmt: skip
     for word, place in places.items():

@@ -72,11 +72,9 @@ def measure(job: Job) -> Results:
     config, by = job.config, ["replicate", "domain"]
     trained = job.frame("trained")
     first = trained[trained["averaging"] == "best"]
-    found = [
-        _chosen(trained[trained["setting"].isin([setting_key(one) for one in tried(arm)])])
-        .assign(arm=name)
-        for name, arm in config["arms"].items() if arm is not None
-    ]  # fmt: skip
+    found = [_chosen(trained[trained["setting"].isin([setting_key(one) for one in tried(arm)])])
+             .assign(arm=name)
+             for name, arm in config["arms"].items() if arm is not None]  # fmt: skip
     solved: Rows = []
     for trial in range(config["trials"]):
         opened = _open(job, trial)
@@ -117,11 +115,8 @@ class _Split:
         self.left_out = left_out = list(found.images)[place]
         self.name = (*name, left_out)
         self.classes, self.unseen = len(found.classes), found.images[left_out]
-        parts = {
-            domain: training_parts(own, share, (*name, "validation", domain))
-            for domain, own in found.images.items()
-            if domain != left_out
-        }
+        parts = {domain: training_parts(own, share, (*name, "validation", domain))
+                 for domain, own in found.images.items() if domain != left_out}  # fmt: skip
         self.learned = [one[0] for one in parts.values()]
         held_out = [one[1] for one in parts.values()]
         self.chosen = Part.joined(held_out)

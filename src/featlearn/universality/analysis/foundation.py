@@ -45,9 +45,9 @@ def by_share(
 ) -> Table:  # fmt: skip
     """Probe and adapters by share of the labels and augmented copies; in the thesis on {{ model }}
 
-    Unless a config names an encoder and data, networks of this run on vectors stand in, pre-trained on all tasks
-    (F.6, F.8) or on the first alone (F.7). F.8 is text in the thesis, whose whole encoder is tuned. Raw input, random
-    features, the encoder with random weights and chance learn nothing.
+    Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on
+    the first alone (F.7). F.8 is text in the thesis, whose whole encoder is tuned. Raw input, random features, random
+    weights and chance learn nothing.
     """
     text = which == "table-f-8"
     own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
@@ -56,9 +56,8 @@ def by_share(
     order = list(dict.fromkeys(own["target"]))
     both = both.sort_values("target", key=lambda own: own.map(order.index), kind="stable")
     rows = []
-    for name, target, method, copies in zip(
-        both["model"], both["target"], both["method"], both["copies"], strict=True
-    ):
+    keys = both[["model", "target", "method", "copies"]]
+    for name, target, method, copies in keys.itertuples(index=False):
         adapter = method in (FT, OURS)
         printed = name == model and named(name, target) and not (text and adapter)
         words = [target if printed else f"{name}: {target}", method]
@@ -81,14 +80,14 @@ def all_labels(
     nothing.
     """
     copies = config["copies"][min(1, len(config["copies"]) - 1)]
-    own = adapters[(adapters["percent"] == 100)
-                   & ((adapters["method"] == LP) | (adapters["copies"] == copies))]  # fmt: skip
+    whole = pick(adapters, percent=100)
+    own = whole[(whole["method"] == LP) | (whole["copies"] == copies)]
     both = pd.concat([own, _learns_nothing(probed, own).rename(columns={"features": "method"})])
     columns = []
-    for model, target, method in zip(both["model"], both["target"], both["method"], strict=True):
+    for model, target, method in both[["model", "target", "method"]].itertuples(index=False):
         tuned = method in (FT, OURS)
-        whole = model == ADAPTED["table-f-8"][0] and tuned
-        printed = named(model, target) and not whole and (not tuned or copies == 10)
+        text = model == ADAPTED["table-f-8"][0] and tuned
+        printed = named(model, target) and not text and (not tuned or copies == 10)
         columns.append(f"{model} {target}" if printed else f"{model}: {target}")
     measured = both.assign(row=both["method"], column=columns)
     return beside(paper_values, "table-7-2", measured, index=["method"], named=True)
@@ -107,8 +106,7 @@ def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str)
     nothing; chance is the most frequent class.
     """
     printed = PROBED[which]
-    targets = {target for target, _ in printed.rows}
-    own = probed[probed["model"].isin(printed.columns) & probed["target"].isin(targets)]
+    own = pick(probed, model=list(printed.columns), target=[target for target, _ in printed.rows])
     numbers = own["labels"].where(own["percent"].isna(), ALL)
     own = own.assign(number=numbers)[own["percent"].isna() | (own["percent"] == 100)]
     wanted = {number for _, number in printed.rows}
@@ -120,9 +118,8 @@ def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str)
             for target, number in zip(own["target"], own["number"], strict=True)]  # fmt: skip
     columns = [printed.columns[model] if features == ENCODER else features
                for model, features in zip(own["model"], own["features"], strict=True)]  # fmt: skip
-    lines = [
-        row for row in paper_values[printed.key]["rows"] if row["target"] in printed.rows.values()
-    ]
+    every = paper_values[printed.key]["rows"]
+    lines = [row for row in every if row["target"] in printed.rows.values()]
     measured = own.assign(row=rows, column=columns)
     return beside(paper_values, printed.key, measured, index=["target"], rows=lines, named=True)
 
@@ -130,10 +127,8 @@ def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str)
 class Foundation(Claims):
     paper, kind, possible, changed = "universality", THEOREM, DIFFERENCE_OF_SHARES, NOTHING
     low, high = 0, 1
-    out_of_reach = first_of(
-        needs(foundation__steps=300, ladders__replicates=5, ladders__steps=400),
-        original("foundation__models"),
-    )
+    out_of_reach = first_of(needs(foundation__steps=300, ladders__replicates=5, ladders__steps=400),
+                            original("foundation__models"))  # fmt: skip
 
     def gain(self, first, second, percent=None):
         """Mean over encoders and targets, and over shares of the labels unless one is given."""

@@ -15,13 +15,7 @@ import pandas as pd
 import seaborn as sns
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
-    CONTROL,
-    DIFFERENCE_OF_SHARES,
-    REFUTES_NOTHING,
-    THEOREM,
-    needs,
-)
+from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, Table, figure, table
@@ -54,10 +48,6 @@ def _world(config: Config, world: str) -> str:
     return f"{own['shared']} shared, {own['private']} private"
 
 
-def _arm(arm: str) -> str:
-    return f"{arm} dimensions"
-
-
 def _panels(config: Config, arms: Sequence[str], every: bool) -> list[list[tuple[str, str]]]:
     """Worlds below each other, arms beside each other; one arm in several worlds is a row."""
     worlds = list(config["worlds"]) if every else [WORLD]
@@ -78,28 +68,21 @@ def _grid(panels: list[list[tuple[str, str]]], more: int = 0) -> tuple[Figure, n
 
 
 def _name(
-    axes: np.ndarray,
-    panels: list[list[tuple[str, str]]],
-    accuracies: pd.DataFrame,
-    config: Config,
-    what: str,
-) -> list[str]:
+    axes: np.ndarray, panels: list[list[tuple[str, str]]], accuracies: pd.DataFrame,
+    config: Config, what: str,
+) -> list[str]:  # fmt: skip
     """Titles above the columns, and the rest with ``what`` at the left; short names of columns."""
     counts = accuracies.groupby("world")["replicate"].nunique()
-
-    def of(world: str) -> str:
-        return f"{_world(config, world)}, n = {counts[world]}"
-
+    rooms = {str(world): f"{_world(config, str(world))}, n = {n}" for world, n in counts.items()}
     own = panels[0]
     if len({world for world, _ in own}) > 1:
-        names = [of(world).replace(", ", "\n") for world, _ in own]
-        titles = ["\nn".join(of(world).split(", n")) for world, _ in own]
-        beside = [_arm(own[0][1])]
+        names = [rooms[world].replace(", ", "\n") for world, _ in own]
+        titles = [rooms[world].replace(", n", "\nn") for world, _ in own]
+        beside = [f"{own[0][1]} dimensions"]
     else:
-        methods, widths = zip(*(arm.split(", ") for _, arm in own), strict=True)
-        names = [f"{width} dimensions" for width in widths] if len({*widths}) > 1 else [*methods]
-        titles = [_arm(arm) for _, arm in own]
-        beside = [of(cells[0][0]) for cells in panels]
+        names = [arm.split(", ")[0] for _, arm in own]
+        titles = [f"{arm} dimensions" for _, arm in own]
+        beside = [rooms[cells[0][0]] for cells in panels]
     for ax, title in zip(axes[0], titles, strict=False):
         ax.set_title(title)
     for row, words in zip(axes, beside, strict=True):
@@ -129,26 +112,24 @@ def trade_off(
 ) -> Figure:
     """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo, 8" in {{ arms }} %}MoCo, even world, the worse of 5 % and
-    all labels, and of equal steps and steps that grow with the tasks: {{ said("universality/average-rises",
-    holds="the average rises", fails="the average does not rise by .05") }}; {{ said("universality/target-falls",
-    holds="the target falls", fails="the target does not fall by .02") }}; {{ said("universality/learned-not-raw",
-    holds="the target leads methods without learning", fails="the target does not lead methods without learning by
-    .05") }}. {% else %}the last panel, all tasks less the target
-    alone. {% endif %}Vectors stand in for pictures, worlds (rows) for three families of data: accuracy of converged
-    probes over the tasks of the pre-training, at equal steps, with 95 % intervals; last panel: changes by replicate.
-    Dotted: the target by the best method without learning.
+    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo, 8" in {{ arms }} %}MoCo, even world, worst of 5 % and all
+    labels, equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average
+    does not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not
+    fall by .02") }}; {{ said("universality/learned-not-raw", holds="the target leads methods without learning",
+    fails="the target does not lead methods without learning by .05") }}. {% else %}the last panel, all tasks less the
+    target alone. {% endif %}Accuracy of probes over the tasks of the pre-training, at equal steps, 95 % intervals;
+    vectors stand in for pictures, worlds (rows) for families of data. Dotted: the target without learning.
     """
     panels = _panels(config, arms, every)
     shown = curves(accuracies, config, percent)
     drawn, axes = _grid(panels, more=1)
-    nothing = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
+    nothing = pick(shown, arm=list(OPPONENTS), curve="target")
     floors = nothing.groupby(["arm", "world"])["value"].mean()
     best = str(floors.groupby("arm").mean().idxmax())
     differences = changed(shown)
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=False):
-            own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
+            own = pick(shown, arm=arm, world=world)
             lines(ax, own, "mixture", "curve", looks=LOOKS, errorbar=share_interval, apart=1.06)
             ax.axhline(floors[best, world], linestyle=":", color=PALETTE["untrained"],
                        label=f"target task, {best}: best that learns nothing")  # fmt: skip
@@ -184,11 +165,8 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
         shown = curves(accuracies, config, 100 * labels / train)
         for row, cells in zip(axes, panels, strict=True):
             for ax, (world, arm) in zip(row, cells, strict=True):
-                own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
-                means = summary(own, ["mixture", "curve"])
-                means = means.assign(
-                    half_width=means["half_width"].where(means["replicates"] >= LEAST)
-                )
+                means = summary(pick(shown, arm=arm, world=world), ["mixture", "curve"])
+                means["half_width"] = means["half_width"].where(means["replicates"] >= LEAST)
                 x, y = (means[means["curve"] == curve] for curve in ("average", "target"))
                 whiskers(ax, x["mean"], y["mean"], y["half_width"], colour, marker=".", line="-",
                          label=f"{100 * labels / train:g} % of the labels")  # fmt: skip
@@ -207,11 +185,11 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
 def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figure:
     """How far do the target's features change with the pre-training? ({{ name }})
 
-    *What to see:* against two networks of the target from different starts, {{ said("universality/similarity-falls",
-    holds="all tasks make features less alike, CKA", fails="all tasks do not make features less alike, CKA") }}; {{
-    said("universality/other-tasks-unlike", holds="so do other tasks, CKA", fails="other tasks do not, CKA") }}. Linear
-    CKA (biased, as in the thesis), mean over replicates, MoCo of width 8 on vectors that stand in for pictures; numbers
-    are tasks, *only 2* is the second task alone.
+    *What to see:* against two starts on the target, {{ said("universality/similarity-falls", holds="all tasks make
+    features less alike, CKA", fails="all tasks do not make features less alike, CKA") }}; {{
+    said("universality/other-tasks-unlike", holds="so do other tasks, CKA", fails="other tasks do not, CKA") }}. Biased
+    linear CKA, as in the thesis, mean over replicates: MoCo of width 8 on vectors; numbers are tasks, *only 2* is the
+    second task alone.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     parts = {"single tasks and all": [ladder[0], *(f"only {task + 2}" for task in range(config["alone"])), ladder[-1]],
@@ -225,9 +203,8 @@ def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figur
 def weight_decay(similarities: pd.DataFrame, config: Config) -> Figure:
     """Does weight decay change the target's features?
 
-    *What to see:* in the thesis, features are less alike the further apart the weight decays. Linear CKA (biased, as
-    in the thesis), mean over replicates, MoCo of width 8 on vectors that stand in for pictures, target alone,
-    decoupled decay; shades run from the figure's least value to 1.
+    *What to see:* in the thesis, features are less alike the further apart the weight decays. Biased linear CKA, mean
+    over replicates: MoCo of width 8 on vectors, target alone, decoupled decay; shades run from the least value to 1.
     """
     names = [f"{decay:g}" for decay in config["decays"]]
     cell = (WORLD, "weight decay", _world(config, WORLD), names)
@@ -235,14 +212,10 @@ def weight_decay(similarities: pd.DataFrame, config: Config) -> Figure:
 
 
 def _heated(
-    similarities: pd.DataFrame,
-    cells: Sequence[tuple[str, str, str, list[str]]],
-    rows: int,
-    what: str,
-) -> Figure:
+    similarities: pd.DataFrame, cells: Sequence[tuple[str, str, str, list[str]]], rows: int, what: str
+) -> Figure:  # fmt: skip
     """A matrix for each world, arm, title and names of networks."""
-    biased = similarities[similarities["estimator"] == "biased"]
-    wide = [biased[(biased["world"] == world) & (biased["arm"] == arm)]
+    wide = [pick(similarities, estimator="biased", world=world, arm=arm)
             .pivot_table(index="first", columns="second", values="value").loc[names, names]
             for world, arm, _, names in cells]  # fmt: skip
     least = min(own.to_numpy().min() for own in wide)
@@ -260,30 +233,6 @@ def _heated(
     return drawn
 
 
-def _all(accuracies: pd.DataFrame, config: Config) -> pd.DataFrame:
-    train = config["samples"]["train"]
-    parts = [curves(accuracies, config, 100 * m / train).assign(labels=m) for m in config["labels"]]
-    return pd.concat(parts)
-
-
-@table()
-def ladders(accuracies: pd.DataFrame, config: Config) -> Table:
-    """Target and average accuracy by labels and tasks of the pre-training
-
-    Mixture 0 is not pre-trained: raw input, random features, networks at their start, and the oracle, which has the
-    task's features. Labels have no noise: the best accuracy is 1.
-    """
-    by = ["world", "arm", "mixture", "curve"]
-    return wide(_all(accuracies, config), by, "labels", "labels")
-
-
-def _changed(accuracies: pd.DataFrame, config: Config) -> pd.DataFrame:
-    train = config["samples"]["train"]
-    shares = [100 * labels // train for labels in config["labels"]]
-    return pd.concat([changed(curves(accuracies, config, share)).assign(percent=share)
-                      for share in shares])  # fmt: skip
-
-
 @table()
 def changes(accuracies: pd.DataFrame, config: Config) -> Table:
     """Changes from the target alone to all tasks, by share of the labels
@@ -291,7 +240,9 @@ def changes(accuracies: pd.DataFrame, config: Config) -> Table:
     Means over replicates of paired differences; *lead after ...*: the target less the best of raw input, random
     features and an untrained network.
     """
-    return wide(_changed(accuracies, config), ["world", "arm", "quantity"], "percent", "%")
+    shares = [100 * labels // config["samples"]["train"] for labels in config["labels"]]
+    parts = [changed(curves(accuracies, config, share)).assign(percent=share) for share in shares]
+    return wide(pd.concat(parts), ["world", "arm", "quantity"], "percent", "%")
 
 
 @table("table-f-1", contains="stand-in", every=False)
@@ -305,17 +256,13 @@ def two_encoders(
     stands in for ImageNet, the average of a task a rung for ImageNet22k.
     """
     rows = []
-    for percent, word in ((5, "few"), (100, "all")):
-        if word == "all" and not every:
-            continue
-        own = curves(accuracies, config, percent)
-        own = own[(own["arm"] == KEPT) & (own["world"] == WORLD) & own["mixture"].isin(
-            (1, max(config["mixtures"]))) & (own["curve"] != "weighted")]  # fmt: skip
+    for percent, word in ((5, "few"), (100, "all"))[: 1 + every]:
+        own = pick(curves(accuracies, config, percent), arm=KEPT, world=WORLD,
+                   mixture=[1, max(config["mixtures"])], curve=["average", "target"])  # fmt: skip
         rows.append(own.assign(row=own["curve"] + f", {word} labels",
                                column=own["mixture"].map(lambda m: f"{m} tasks" if m > 1 else "1 task")))  # fmt: skip
-    printed = [
-        row for row in paper_values["table-f-1-f-4"]["rows"] if every or "F.4" not in row["target"]
-    ]
+    rows_of = paper_values["table-f-1-f-4"]["rows"]
+    printed = [row for row in rows_of if every or "F.4" not in row["target"]]
     return beside(paper_values, "table-f-1-f-4", pd.concat(rows), index=["target"], rows=printed)
 
 
@@ -332,10 +279,8 @@ BED = (
     "representation with all labels; merged with the claim on 5 % of the labels, and judged in steps that grow, too; "
     f"bands kept. {REFUTES_NOTHING}"
 )
-STARTS = (
-    "Added after a claim that had no control was withdrawn; its numbers are of easier data. "
-    + REFUTES_NOTHING
-)
+STARTS = ("Added after a claim that had no control was withdrawn; its numbers are of easier data. "
+          + REFUTES_NOTHING)  # fmt: skip
 
 
 class Ladders(Claims):
@@ -416,9 +361,8 @@ class Ladders(Claims):
         alone = ["1", *(f"only {task + 2}" for task in range(self.config["ladders"]["alone"]))]
         last = str(max(self.config["ladders"]["mixtures"]))
         pairs = [("1", last)] if id == "similarity-falls" else combinations(alone, 2)
-        return np.max([self.alike(*pair) for pair in pairs], axis=0) - self.alike(
-            "1", "1, other start"
-        )
+        most = np.max([self.alike(*pair) for pair in pairs], axis=0)
+        return most - self.alike("1", "1, other start")
 
     @claim("ours", "accuracy, pre-training on the target, less the best of raw input, random features and the untrained "
            "network, the smaller of that with 5 % of the labels and with all", kind=CONTROL, low=0.05, high=1,

@@ -11,13 +11,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import claim
-from featlearn.core.claims import (
-    CONTROL,
-    DIFFERENCE_OF_SHARES,
-    REFUTES_NOTHING,
-    THEOREM,
-    needs,
-)
+from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
 from featlearn.core.publish import figure
 from featlearn.universality.ladder_figures import ladder
 from featlearn.universality.readings import AVERAGE_INCREASES, FEW, TARGET_DECREASES, stand_in

@@ -38,19 +38,18 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
     *What to see:* {{ said("universality/classes-at-fixed-samples", holds="with equally many samples of more tasks the
     target falls (F.5, all labels)", fails="with equally many samples of more tasks the target does not fall (F.5, all
     labels)") }}; {{ said("universality/specific-wins-few", holds="the target alone beats all tasks (F.6, 5 %)",
-    fails="the target alone does not beat all tasks (F.6, 5 %)") }}. Vectors stand in for pictures: target accuracy of
-    probes with 95 % intervals, a line for each number of labels. Pools: *related* share of the target's samples, the
-    labelled samples, or as many other samples.
+    fails="the target alone does not beat all tasks (F.6, 5 %)") }}. Target accuracy of probes on vectors, 95 %
+    intervals, a line for each number of labels. Pools: *related* share of the target's samples, the labelled samples,
+    or as many other samples.
     """
-    methods = config["methods"]
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
-    cells = [(method, pool) for method in methods for pool in named]
+    cells = [(method, pool) for method in config["methods"] for pool in named]
     drawn = canvas(min(PAGE, 2.7 * len(cells) + 1.4), 3.2)
-    own = pooled[pooled["task"] == 0]
+    own = pick(pooled, task=0)
     labels = sorted(own["labels"].unique())
     axes = drawn.subplots(1, len(cells), sharey=True, squeeze=False)[0]
     for ax, (method, pool) in zip(axes, cells, strict=True):
-        part = own[(own["method"] == method) & (own["pool"] == pool)]
+        part = pick(own, method=method, pool=pool)
         sns.lineplot(
             part, x="place", y="value", hue="labels", hue_order=labels, errorbar=share_interval, marker="o",
             palette=SHARES[: len(labels)], err_style="bars", ax=ax,
@@ -62,11 +61,8 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
         ax.minorticks_off()
         if legend := ax.get_legend():
             legend.remove()
-    drawn.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc="outside right center",
-        title=f"labels, n = {own['replicate'].nunique()}",
-    )
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside right center",
+                 title=f"labels, n = {own['replicate'].nunique()}")  # fmt: skip
     return drawn
 
 
@@ -80,16 +76,16 @@ def specific_and_universal(
     On vectors: pools of the target's task (*specific*), of all tasks (*universal*), and a tenth of these samples;
     *all tasks*: one of each rung, all labels. Both tables have the same stand-in.
     """
-    own = pooled[pooled["method"] == config["methods"][0]]
+    own = pick(pooled, method=config["methods"][0])
     most = own["place"].max()
     cells = {"specific": ("related 100 %", 1), "universal": ("related 100 %", most),
              "a tenth": ("tenth", most)}  # fmt: skip
     rows = []
     for word, (pool, place) in cells.items():
-        part = own[(own["pool"] == pool) & (own["place"] == place)].assign(column=word)
-        target = part[part["task"] == 0]
+        part = pick(own, pool=pool, place=place).assign(column=word)
+        target = pick(part, task=0)
         rows.append(target.assign(row="target, " + target["labels"].astype(str) + " labels"))
-        every = part[part["labels"] == part["labels"].max()]
+        every = pick(part, labels=part["labels"].max())
         every = every.groupby(["column", "replicate"], as_index=False)["value"].mean()
         rows.append(every.assign(row="all tasks, all labels"))
     return beside(paper_values, which, pd.concat(rows), index=["target"])

@@ -39,23 +39,18 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     *What to see:* {{ said("universality/fine-tuning-wins-many", holds="with all labels fine-tuning wins (all tasks)",
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
-    said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more
-    tasks", fails="with contrast accuracy is lost to more tasks") }}; {{
-    said("universality/learned-not-raw", holds="the probe beats the raw input", fails="the probe does not
-    beat the raw input by .05") }}. Target accuracy on vectors (MoCo, width 8) over labels, with 95 % intervals: probe
-    (LP), fine-tuning (FT), with a contrastive loss of the given weight (Ours), or that loss before a probe (CR then
-    LP). Dotted: no pre-training.
+    said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more tasks",
+    fails="with contrast accuracy is lost to more tasks") }}; {{ said("universality/learned-not-raw", holds="the probe
+    beats the raw input", fails="the probe does not beat the raw input by .05") }}. Target accuracy on vectors (MoCo,
+    width 8) over labels, 95 % intervals. Dotted: no pre-training.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
-    shown = (mixtures[0], mixtures[-1])
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
-    begun = (
-        tuned[(tuned["method"] == FT) & (tuned["mixture"] == 0)].groupby("labels")["value"].mean()
-    )
+    begun = pick(tuned, method=FT, mixture=0).groupby("labels")["value"].mean()
     drawn = canvas(7.6, 3.6)
     every = drawn.subplots(1, 2, sharey=True)
-    for ax, mixture in zip(every, shown, strict=True):
-        own = tuned[tuned["mixture"] == mixture]
+    for ax, mixture in zip(every, (mixtures[0], mixtures[-1]), strict=True):
+        own = pick(tuned, mixture=mixture)
         lines(ax, own, "labels", "method", looks=looks, errorbar=share_interval, apart=1.05)
         dots(ax, own, "labels", "method", looks, 1.05)
         ax.plot(begun.index, begun, ":", color=PALETTE["untrained"],
@@ -83,10 +78,10 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     drawn = canvas(min(PAGE, 2.7 * len(methods)), 3.1)
     colours = list(COLOURS.values())
     for ax, method in zip(drawn.subplots(1, len(methods)), methods, strict=True):
-        for one, own in maps[maps["method"] == method].groupby("class"):
+        for one, own in pick(maps, method=method).groupby("class"):
             ax.plot(own["x"], own["y"], "osD^vPX"[one // len(colours)], markersize=3,
                     markeredgewidth=0, color=colours[one % len(colours)], label=f"{one + 1}")  # fmt: skip
-        pure = purities.loc[purities["method"] == method, "value"].mean()
+        pure = pick(purities, method=method)["value"].mean()
         ax.set(title=LOOKS[method].words if method in LOOKS else method, xlabel=f"neighbours of the class: {pure:.2f}",
                xticks=[], yticks=[])  # fmt: skip
         ax.set_aspect("equal", "datalim")
@@ -97,11 +92,8 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     return drawn
 
 
-WORDS = {0: "not pre-trained", 1: "1 task"}
-
-
 def _column(mixture: int) -> str:
-    return WORDS.get(mixture, f"{mixture} tasks")
+    return "1 task" if mixture == 1 else f"{mixture} tasks"
 
 
 @table("table-f-9", contains="stand-in", methods=("LP", "CR then LP"), which="table-f-9")
@@ -110,8 +102,7 @@ def all_labels(
     tuned: pd.DataFrame, paper_values: Mapping[str, Any], methods: Sequence[str], which: str
 ) -> Table:
     """Target accuracy with all labels, by tasks of the pre-training ({{ name }})"""
-    own = tuned[(tuned["labels"] == tuned["labels"].max()) & tuned["method"].isin(methods)
-                & (tuned["mixture"] > 0)]  # fmt: skip
+    own = pick(tuned[tuned["mixture"] > 0], labels=tuned["labels"].max(), method=list(methods))
     measured = own.assign(row=own["method"], column=own["mixture"].map(_column))
     return beside(paper_values, which, measured, index=["method"])
 
@@ -123,7 +114,7 @@ def by_share(tuned: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
     Fine-tuning has the same number of steps for any number of labels; with the thesis' settings 1 % of CIFAR-10 has
     200 steps in all.
     """
-    own = tuned[tuned["method"].isin((LP, FT, ours(0.1), ours(1))) & (tuned["mixture"] > 0)]
+    own = pick(tuned[tuned["mixture"] > 0], method=[LP, FT, ours(0.1), ours(1)])
     share = 100 * own["labels"] / own["labels"].max()
     measured = own.assign(row=own["mixture"].map(_column) + ", " + own["method"],
                           column=share.map(lambda value: f"{value:g} %"))  # fmt: skip
@@ -137,17 +128,14 @@ def closed_gap(tuned: pd.DataFrame, paper_values: Mapping[str, Any], target: str
 
     Here: probes of MoCo on vectors with a tenth of the labels.
     """
-    tenth = tuned["labels"].max() // 10
-    own = tuned[tuned["labels"] == tenth]
+    own = pick(tuned, labels=tuned["labels"].max() // 10)
     last = own["mixture"].max()
-    cells = {"specific": (LP, 1), "universal": (LP, last), "universal, then CR": (CR, last)}
-    measured = pd.concat([
-        own[(own["method"] == method) & (own["mixture"] == mixture)].assign(row="target", column=word)
-        for word, (method, mixture) in cells.items()
-    ])  # fmt: skip
-    words = dict(
-        zip(("specific", "ImageNet", "ImageNet then CR on the target set"), cells, strict=True)
-    )
+    # word here, as printed, method, tasks
+    cells = (("specific", "specific", LP, 1), ("universal", "ImageNet", LP, last),
+             ("universal, then CR", "ImageNet then CR on the target set", CR, last))  # fmt: skip
+    measured = pd.concat([pick(own, method=method, mixture=mixture).assign(row="target", column=word)
+                          for word, _, method, mixture in cells])  # fmt: skip
+    words = {printed: word for word, printed, *_ in cells}
     rows = [{**row, "column": words[row["column"]]}
             for row in paper_values["table-f-10-f-11"]["rows"] if row["target"] == target]  # fmt: skip
     return beside(paper_values, "table-f-10-f-11", measured, index=["target"], rows=rows)

@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import interval
 from featlearn.universality.closed_forms import predicted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-COLOURED = ("ink", "blue", "green", "orange", "red", "purple", "sky")
 
 
 @figure("fig-7-2", contains="drawn")
@@ -74,54 +70,6 @@ def xor() -> Figure:
 
 
 @figure()
-def thresholds(thresholds: pd.DataFrame) -> Figure:
-    r"""From which norm on is a feature encoded?
-
-    *What to see:* up to the threshold both states share a point, as Theorem 7.2 says. Three states, two of them rare
-    with probability $b$ and told apart by one feature: $1 - \cos$ between these at the optimum, over the norm in
-    units of $B^* = \sqrt{\log(1/b - 3)/2}$; dots are minimised numerically, lines stationary.
-    """
-    drawn = canvas(5.4, 3.2)
-    ax = drawn.subplots()
-    for colour, (_, own) in zip(COLOURED, thresholds.groupby("probability"), strict=False):
-        b = float(own["probability"].iloc[0])
-        closed = own["threshold"].iloc[0]
-        ax.plot(own["ratio"], own["value"], "o", color=COLOURS[colour], markersize=4,
-                label=f"$b$ = {b:g}, $B^*$ = {closed:.2f}")  # fmt: skip
-        ratio, value = np.meshgrid(np.linspace(own["ratio"].min(), own["ratio"].max(), 241),
-                                   np.linspace(0, own["value"].max(), 241)[1:])  # fmt: skip
-        # the slope of the loss in the angle between the rare states, over what has no zero
-        x, cos = (ratio * closed) ** 2, np.sqrt(1 - value / 2)
-        slope = 2 * b * cos * (1 + np.exp(x * (1 + cos))) - (1 - 2 * b) * (1 + np.exp(x * value))
-        ax.contour(ratio, value, slope, [0], colors=COLOURS[colour], linewidths=1.4)
-    ax.use_sticky_edges = False  # those of the contours, which would cut the dots
-    ax.plot([thresholds["ratio"].min(), 1], [0, 0], color=COLOURS["ink"], zorder=1)
-    ax.set(xlabel="norm over its threshold", ylabel="1 − cos of the rare states")
-    ax.legend()
-    return drawn
-
-
-@figure()
-def probe_risks(risks: pd.DataFrame) -> Figure:
-    """How many labels does a smaller weight of private features cost?
-
-    *What to see:* with fewer labels than features, more tasks cost labels. Mean squared error of norm-bounded least
-    squares, features weighted as after pre-training on $T$ tasks, with 95 % intervals. Labels have no noise, as in the
-    thesis: from as many labels as features on the probe is exact.
-    """
-    drawn = canvas(5.4, 3.4)
-    ax = drawn.subplots()
-    tasks = sorted(risks["tasks"].unique())
-    sns.lineplot(
-        risks, x="labels", y="value", hue="tasks", hue_order=tasks, errorbar=interval, marker="o",
-        palette=[COLOURS[name] for name in COLOURED[: len(tasks)]], err_style="bars", ax=ax,
-    )  # fmt: skip
-    ax.set(xscale="log", yscale="log", xlabel="labels", ylabel="mean squared error")
-    ax.legend(title="tasks T")
-    return drawn
-
-
-@figure()
 def proposition_f_9(updates: pd.DataFrame, config: Config) -> Figure:
     r"""Contrastive loss on the target restores its private features (Proposition F.9)
 
@@ -132,23 +80,14 @@ def proposition_f_9(updates: pd.DataFrame, config: Config) -> Figure:
     drawn = canvas(5.4, 3.3)
     ax = drawn.subplots()
     q, tasks = config["update"]["features"], config["update"]["tasks"]
-    looks = {"shared": "ink", "target": "blue", "others": "grey"}
-    words = {"shared": "shared", "target": "private, target", "others": "private, other tasks"}
-    for part, colour in looks.items():
-        own = updates[updates["features"] == part].sort_values("radius")
+    line = np.linspace(0, updates["radius"].max(), 301)
+    parts = {"shared": ("shared", "ink", np.ones_like(line)),
+             "target": ("private, target", "blue", np.array([predicted(q, tasks, g) for g in line])),
+             "others": ("private, other tasks", "grey", np.full_like(line, 1 / tasks))}  # fmt: skip
+    for part, (words, colour, weights) in parts.items():
+        own = pick(updates, features=part)
         ax.plot(own["radius"], own["value"], "o", color=COLOURS[colour], markersize=4)
-        line = np.linspace(0, own["radius"].max(), 301)
-        weights = {
-            "shared": 1.0,
-            "others": 1 / tasks,
-            "target": [predicted(q, tasks, one) for one in line],
-        }
-        ax.plot(
-            line,
-            np.broadcast_to(weights[part], line.shape),
-            color=COLOURS[colour],
-            label=words[part],
-        )
+        ax.plot(line, weights, color=COLOURS[colour], label=words)
     ax.set(xlabel=r"distance $\gamma$", ylabel="weight of a feature")
     ax.legend()
     return drawn
@@ -177,8 +116,6 @@ class Theory(Claims):
 
         Simulations on other streams: 1.7 in the mean at 20 noisy labels, 1.33 at 20 without noise; far below.
         """
-        few = sorted(self.risks["labels"].unique())[1]
-        wide = pick(self.risks, labels=few).pivot_table(
-            index="replicate", columns="tasks", values="value"
-        )
+        few = pick(self.risks, labels=sorted(self.risks["labels"].unique())[1])
+        wide = few.pivot_table(index="replicate", columns="tasks", values="value")
         return np.log(wide[wide.columns.max()] / wide[1])

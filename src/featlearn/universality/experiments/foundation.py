@@ -45,15 +45,11 @@ def measure(job: Job) -> Results:
         found = _probes(job, model, target, cached)
         probed += [{**told, **row} for row in found]
         adapters += [
-            {
-                **told,
-                "method": LP,
-                "copies": 1,
-                **{key: row[key] for key in row if key != "features"},
-            }
+            {**told, "method": LP, "copies": 1,
+             **{key: row[key] for key in row if key != "features"}}
             for row in found
             if row["features"] == ENCODER and row["percent"] is not None
-        ]
+        ]  # fmt: skip
         adapters += [{**told, **row} for row in _methods(job, target, cached)]
     return {
         "adapters": pd.DataFrame(adapters),
@@ -67,10 +63,8 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
     if config["models"]:
         for name, model in config["models"].items():
             for target in model["targets"]:
-                cached = of_files(
-                    model, target, most, config["deals"], job.seed,
-                    job.results / job.params["cache"], job.device,
-                )  # fmt: skip
+                cached = of_files(model, target, most, config["deals"], job.seed,
+                                  job.results / job.params["cache"], job.device)  # fmt: skip
                 yield name, target, cached
         return
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)

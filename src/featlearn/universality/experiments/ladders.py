@@ -1,8 +1,7 @@
 """Pre-training on growing mixtures of tasks, and linear probes on a task of each rung.
 
-Mixture T holds tasks 0 to T - 1, task 0 is the target, and the networks of an arm train at once.
-Mixture 0 is not pre-trained: raw input, random features, the network at its start, and the oracle,
-which has the task's features.
+Mixture T holds tasks 0 to T - 1, task 0 is the target. Mixture 0 is not pre-trained: raw input,
+random features, the network at its start, and the oracle, which has the task's features.
 """
 
 from __future__ import annotations

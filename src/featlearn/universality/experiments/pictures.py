@@ -1,8 +1,7 @@
 """Ladders of pictures: pre-training by contrast on growing mixtures of sets, a probe on each set.
 
-Mixture T holds the training pictures of the first T sets, the first is the target; networks of a
-method train at once. Mixture 0 is not pre-trained: raw pixels, random features and the network at
-its start.
+Mixture T holds the training pictures of the first T sets, the first is the target. Mixture 0 is not
+pre-trained: raw pixels, random features and the network at its start.
 """
 
 from __future__ import annotations
@@ -110,12 +109,9 @@ def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:
 
 
 def _probes(
-    config: dict[str, Any],
-    sets: list[Parts],
-    arm: str,
-    spans: list[int],
+    config: dict[str, Any], sets: list[Parts], arm: str, spans: list[int],
     represent: Callable[[Tensor], Tensor],
-) -> Rows:
+) -> Rows:  # fmt: skip
     rows = []
     for task, own in enumerate(sets):
         parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}

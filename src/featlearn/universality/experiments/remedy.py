@@ -1,8 +1,7 @@
 """Uses of a pre-trained network when labels of the target come (sections 7.4, F.3.5).
 
-A linear probe (LP), fine-tuning, fine-tuning with the contrastive loss ("Ours" in the thesis, for
-each weight), and that loss alone on the unlabelled samples before a probe (CR then LP); from every
-mixture, at every number of labels.
+A linear probe (LP), fine-tuning, fine-tuning with the contrastive loss ("Ours" in the thesis), and
+that loss alone before a probe (CR then LP); from every mixture, at every number of labels.
 """
 
 from __future__ import annotations
@@ -89,13 +88,9 @@ def _with_untrained(
 
 
 def _tuned(
-    job: Job,
-    ladders: dict[str, Any],
-    drawn: Scene,
-    state: dict[str, Tensor],
-    spans: list[int],
+    job: Job, ladders: dict[str, Any], drawn: Scene, state: dict[str, Tensor], spans: list[int],
     weight: float,
-) -> tuple[Rows, Map]:
+) -> tuple[Rows, Map]:  # fmt: skip
     """Fine-tuned networks of all spans and numbers of labels."""
     config, labels = job.config, ladders["labels"]
     method = resumed(state, len(labels))

@@ -1,7 +1,7 @@
 """Data sets by their names in torchvision, as it lays them out, and the digits of scikit-learn.
 
-torchvision reads what holds plain numbers: idx files, MATLAB files, CSV. Pickles, which may run
-code when opened, are never read: of CIFAR the binary version is.
+torchvision reads plain numbers (idx, MATLAB, CSV). Pickles may run code and are never read: of
+CIFAR the binary version is.
 """
 
 from __future__ import annotations

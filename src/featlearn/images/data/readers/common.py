@@ -1,8 +1,4 @@
-"""What every reader of a data set hands on: a source, and one record an image.
-
-A reader looks at files and says what is there; it decodes nothing. So that a set larger than
-memory can be read, records come one after another.
-"""
+"""What every reader hands on: a source, and one record an image after another."""
 
 from __future__ import annotations
 
@@ -34,11 +30,10 @@ class Object:
 class Record:
     """One image of a source, not decoded yet.
 
-    ``name``: what messages call it; printable. ``data``: the bytes of an image file, the path of
-    one, or pixels: uint8 ``(h, w)`` or ``(h, w, 3)``. ``label``: index of the class, ``NO_LABEL``
-    for none; or a row of 1 (there), 0 (not there) and -1 (not to be judged), one a class, where an
-    image may show several. ``objects``: objects with boxes; empty where the set has none.
-    ``fault``: why the record cannot be used, e.g. an impossible label; empty if it can.
+    ``name``: for messages; printable. ``data``: bytes or path of an image file, or pixels: uint8
+    ``(h, w)`` or ``(h, w, 3)``. ``label``: class, ``NO_LABEL`` for none; or a row of 1 (there), 0
+    (not there) and -1 (not to be judged), one a class. ``objects``: with boxes. ``fault``: why the
+    record cannot be used, or empty.
     """
 
     name: str
@@ -52,10 +47,9 @@ class Record:
 class Source:
     """A data set, or one split of it, as it lies on disk.
 
-    ``what``: what messages call it. ``classes``: names of the classes, printable; empty if there
-    are no labels. ``files``: every file that it consists of: what a cache of it depends on.
-    ``records``: iterates over the images, in an order that depends on the files alone. ``boxes``:
-    whether the set has objects with boxes (a picture may still have none).
+    ``what``: for messages. ``classes``: their names; empty if there are no labels. ``files``: all
+    that it consists of. ``records``: iterates over the images, in an order that depends on the
+    files alone. ``boxes``: whether the set has objects with boxes.
     """
 
     what: str
@@ -71,10 +65,8 @@ Reader = Callable[[Mapping[str, Any], str], Source]
 def shown(name: str | os.PathLike[str]) -> str:
     """A file name that is safe to print and to store: whatever cannot be printed is escaped."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+                   for letter in text)  # fmt: skip
 
 
 def listed(path: Path, root: PathLike) -> list[Any]:

@@ -50,15 +50,13 @@ def decode(
     """Decode and bring to ``size`` x ``size``.
 
     Transparent pixels lie on white; of an animation the first frame counts; 16-bit grey is scaled
-    to 8 bits; the orientation in the EXIF data is followed.
+    to 8 bits; EXIF orientation is followed.
 
-    ``data``: bytes of an image file, the path of one, or uint8 pixels ``(h, w)`` or ``(h, w, 3)``.
-    ``size``: side of the result in pixels. ``resize``: ``crop``: the largest square in the middle;
-    ``pad``: the whole image on black; ``squash``: the whole image, sides scaled apart. Bicubic with
-    antialiasing; an image that has the size already keeps its pixels. ``max_pixels``: larger images
-    are refused before they are decoded. Returns ``pixels``, ``geometry``: uint8 ``(3, size,
-    size)``, and where the points of the file went. Raises BrokenImage with the reason. Raises
-    MemoryError, OSError of the machine: no reason to leave a picture out.
+    ``data``: bytes or path of an image file, or uint8 pixels ``(h, w)`` or ``(h, w, 3)``.
+    ``resize``: ``crop``: the largest square in the middle; ``pad``: the whole image on black;
+    ``squash``: sides scaled apart; bicubic with antialiasing. ``max_pixels``: larger images are
+    refused before they are decoded. Returns uint8 ``(3, size, size)``, and where the points of the
+    file went. Raises BrokenImage with the reason; MemoryError and OSError of the machine.
     """
     try:
         image = _opened(data, max_pixels)

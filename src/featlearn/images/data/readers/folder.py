@@ -32,9 +32,9 @@ EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff",
 def read_folder(settings: Mapping[str, Any], split: str) -> Source:
     """Class folders below ``path/split``; below ``path`` itself if ``split`` is ``"all"``.
 
-    The classes are the folders, in the order of their names; images may lie deeper. A folder
-    without class folders is a set without labels. Hidden files and files with another extension
-    are no images. Links that leave the folder are refused unless ``follow_links`` is set.
+    Classes are in the order of the folders' names; images may lie deeper. A folder without class
+    folders has no labels. Hidden files and other extensions are no images. Links that leave the
+    folder are refused unless ``follow_links`` is set.
     """
     root = place(settings)
     folder = root if split == "all" else root / split
@@ -207,30 +207,24 @@ def voc_reader(*years: int) -> Reader:
 
 
 def _joined(parts: Sequence[Source]) -> Source:
-    return Source(
-        " and ".join(part.what for part in parts),
-        CLASSES,
-        tuple(file for part in parts for file in part.files),
-        lambda: chain.from_iterable(part.records() for part in parts),
-        boxes=True,
-    )
+    return Source(" and ".join(part.what for part in parts), CLASSES,
+                  tuple(file for part in parts for file in part.files),
+                  lambda: chain.from_iterable(part.records() for part in parts),
+                  boxes=True)  # fmt: skip
 
 
 def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:
     """``VOCdevkit/VOC<year>`` with ``JPEGImages``, ``Annotations`` and ``ImageSets/Main``.
 
-    Splits are the lists in ``ImageSets/Main``: train, val, trainval, and test for 2007. An image's
-    label has a number for each class: 1 (there), 0 (not there), -1 (only difficult objects of it,
-    which are not judged). Boxes come from the annotations, whose pixels count from 1.
+    Splits are lists in ``ImageSets/Main``: train, val, trainval, and test for 2007. A label has a
+    number for each class: 1 (there), 0 (not there), -1 (only difficult objects). Annotations count
+    pixels from 1.
     """
     root, year_name = place(settings), f"VOC{year}"
     advice = f"the trainval and test archives of PASCAL VOC {year}, unpacked there"
     places = [root / "VOCdevkit" / year_name, root / year_name, root]
-    lists = existing(
-        [place / "ImageSets" / "Main" / f"{split}.txt" for place in places],
-        f"voc{year} ({split})",
-        advice,
-    )
+    lists = existing([place / "ImageSets" / "Main" / f"{split}.txt" for place in places],
+                     f"voc{year} ({split})", advice)  # fmt: skip
     folder = lists.parents[2]
     for part in ("Annotations", "JPEGImages"):
         existing([folder / part], f"voc{year} ({split})", advice)
@@ -267,10 +261,7 @@ def _record(image: Path, note: Path) -> Record:
 
 
 def read_objects(content: bytes) -> list[Object]:
-    """The objects of one annotation.
-
-    Raises ValueError, xml.etree.ElementTree.ParseError, with the reason.
-    """
+    """The objects of one annotation. Raises ValueError or ParseError with the reason."""
     parser = ElementTree.XMLParser(target=_NoEntities())
     parser.feed(content)
     found = []

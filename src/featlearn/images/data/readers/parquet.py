@@ -1,7 +1,7 @@
 """Images in Parquet files, in the layout of the Hugging Face hub.
 
-One column holds the images, as ``struct<bytes: binary, path: string>`` or as plain binary; another
-the labels, as integers.
+One column has the images, as ``struct<bytes: binary, path: string>`` or plain binary; another the
+labels, as integers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ ROWS_AT_ONCE = 256
 def read_parquet_images(settings: Mapping[str, Any], split: str) -> Source:
     """The files of one split below ``path``, or the file ``path``.
 
-    ``files`` (a glob or a list of globs below ``path``) says which files belong to the set; a split
-    then is the ones named ``<split>.parquet``, ``<split>-...`` or ``<split>/...``; the split
-    ``"all"`` is every file. ``image_column`` and ``label_column`` are found if not given;
-    ``label_column: none`` reads no labels. Names of classes come from ``classes``, else from the
-    metadata that the ``datasets`` library writes, else they are the numbers.
+    ``files`` (globs below ``path``) says which files belong to the set; a split then is those named
+    ``<split>.parquet``, ``<split>-...`` or ``<split>/...``; ``"all"`` is every file.
+    ``image_column`` and ``label_column`` are found if not given; ``label_column: none`` reads no
+    labels. Names of classes come from ``classes``, else from the metadata of the ``datasets``
+    library, else they are numbers.
     """
     files = parquet_files(settings, split)
     schema = _schema(files)
@@ -92,10 +92,8 @@ def _columns(schema: pa.Schema) -> str:
 
 def _holds_images(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return any(
-            kind.field(i).name == "bytes" and _is_binary(kind.field(i).type)
-            for i in range(kind.num_fields)
-        )
+        return any(kind.field(i).name == "bytes" and _is_binary(kind.field(i).type)
+                   for i in range(kind.num_fields))  # fmt: skip
     return _is_binary(kind)
 
 
