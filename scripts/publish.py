@@ -37,12 +37,6 @@ def main(words: list[str] | None = None) -> int:
         "runs", nargs="+", metavar="run", help="folder below results/; or a figure of a sweep"
     )
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
-    parser.add_argument(
-        "--keep",
-        action="store_true",
-        help="accept measurements of the run published before, where the portable runs of both "
-        "commits have the same bytes of an experiment",
-    )
     options = parser.parse_args(words)
     try:
         figures = [run for run in options.runs if run.endswith(".png")]
@@ -55,7 +49,7 @@ def main(words: list[str] | None = None) -> int:
                 rewrite(ROOT, ROOT / APART / run)
                 print(f"{APART}/{run}: pages")
                 continue
-            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run, options.keep)
+            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
         # after all runs: with a changed README the checkout is not its commit any more
         if {*options.runs} - {*figures} and (ROOT / APART / FRONT).is_dir():

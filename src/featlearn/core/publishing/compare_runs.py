@@ -22,12 +22,7 @@ COLUMNS = ("claim", "first", "second", "measured_first", "measured_second", "apa
 
 def read_checksums(path: Path) -> dict[str, str]:
     """``file -> SHA-256`` of a list in the form of sha256sum."""
-    return listed(path.read_text(encoding="utf-8"))
-
-
-def listed(text: str) -> dict[str, str]:
-    """``file -> SHA-256`` of the lines of sha256sum."""
-    pairs = (line.split("  ", 1) for line in text.splitlines())
+    pairs = (line.split("  ", 1) for line in path.read_text(encoding="utf-8").splitlines())
     return {name: value for value, name in pairs}
 
 

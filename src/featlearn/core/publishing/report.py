@@ -251,12 +251,11 @@ def view(
     of each figure and table its kind, paper, name and caption (Markdown). Its files are
     ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
     (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``:
-    ``results/<run>``.
-    ``config``: the whole config of the run, with ``scale``, ``run`` and ``seed``. ``command``: what
-    makes a file of this run when the file is added: ``snakemake --cores 2``. ``findings``: as
-    :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are
-    not in the run are left out, and of those whose claim is not in it the page says so.
-    ``published``: the folder of the published run whose verdicts are shown, see
+    ``results/<run>``. ``config``: the whole config of the run, with ``scale``, ``run`` and
+    ``seed``. ``command``: what makes a file of this run when the file is added: ``snakemake --cores
+    2``. ``findings``: as :func:`featlearn.core.publishing.findings.read_findings` gives them; those
+    of papers that are not in the run are left out, and of those whose claim is not in it the page
+    says so. ``published``: the folder of the published run whose verdicts are shown, see
     :func:`featlearn.core.publishing.ledger.beside_published`. ``unfinished``: what is missing, for
     a run that failed; a text that asks for a missing number then says so. Raises FeatlearnError if
     a text has no title, or asks for a number that is not there.
