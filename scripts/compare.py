@@ -34,8 +34,7 @@ def _ledger(results: Path) -> pd.DataFrame:
     for name in ("claims.parquet", "checksums.txt"):
         if not (results / name).is_file():
             raise FeatlearnError(
-                f"{results}: has no {name}; expected the folder of a finished run of papers, such "
-                "as results/tour (one on own pictures judges no claims: see its own_images/tables)"
+                f"{results}: has no {name}; expected the folder of a finished run of papers"
             )
     return judged(results / "claims.parquet")
 
@@ -68,16 +67,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{claim}: only in {ledger}")
     edited: list[str] = []
     found = changed(first, second)
-    same = found["first"] == found["second"]
-    other = found[~same]
+    other = found[found["first"] != found["second"]]
     for row in other.itertuples():
-        print(
-            f"{row.claim}: {row.first} at {row.measured_first}, "
-            f"{row.second} at {row.measured_second}"
-        )
-    for row in found[same].itertuples():
-        print(f"{row.claim}: {row.first} in both, but {row.measured_first} and "
-              f"{row.measured_second}")  # fmt: skip
+        one, two = f"{row.first} at {row.measured_first}", f"{row.second} at {row.measured_second}"
+        print(f"{row.claim}: {one}, {two}")
+    for row in found.drop(other.index).itertuples():
+        both = f"{row.measured_first} and {row.measured_second}"
+        print(f"{row.claim}: {row.first} in both, but {both}")
     if options.files:
         ours, others = (read_checksums(results / "checksums.txt") for results in runs)
         for line in differences(ours, others, f"in {options.second}"):

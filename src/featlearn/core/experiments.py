@@ -1,6 +1,4 @@
-"""What the papers of a run publish, as the rules files say: the plan's ledger of exhibits. Imports
-nothing heavy.
-"""
+"""What the papers of a run publish, as the rules files say. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -33,10 +31,9 @@ class Batch:
 class Experiment:
     """What ``<paper>/analysis/<name>.py`` makes of the frames of some rules.
 
-    ``name``: of its ledger. The module is called the same, with underscores for dashes. ``frames``:
-    name to file, or to a list of files that are read as one frame. ``section``: what figures and
-    tables get as ``config``. ``judged``: what the claims get as config. ``claims``: the module that
-    declares the claims, if there are any. ``judges``: what of it declares them, for a fingerprint.
+    ``name``: of its ledger, and of the module, with underscores for dashes. ``frames``: name to
+    file, or to a list of files read as one frame. ``section``, ``judged``: what exhibits and claims
+    get as config. ``claims``: the module that declares some, if any. ``judges``: what of it does.
     """
 
     paper: str
@@ -61,10 +58,7 @@ class Experiment:
 
 @dataclass
 class Published:
-    """What the rules files have published so far.
-
-    ``results``: ``results/<run>``.
-    """
+    """What the rules files have published so far, below ``results/<run>``."""
 
     results: str
     experiments: list[Experiment] = field(default_factory=list)
@@ -97,14 +91,13 @@ class Published:
     ) -> None:
         """Publish an experiment.
 
-        Raises FeatlearnError naming what is wrong: a frame that nobody gives, a name used twice, an
-        experiment that shows nothing, or comes after the results. ``section``, ``judged``: See
-        :class:`Experiment`. ``targets``: parts of the paper that a user can ask for and that it
-        belongs to. ``also``: files that rules with wildcards make and that are not shown: weights,
-        parts of a frame. ``apart``: exhibits with a job of their own, because they need less than
-        the others. ``without``: exhibits that this config does not have. ``contains``: of what kind
-        of data: one word for all, or for each name (``measured`` for the rest). ``**frames``: See
-        :class:`Experiment`.
+        ``section``, ``judged``, ``**frames``: see :class:`Experiment`. ``targets``: parts of the
+        paper that a user can ask for. ``also``: files that rules with wildcards make and that are
+        not shown. ``apart``: exhibits with a job of their own, as they need less than the others.
+        ``without``: exhibits that this config does not have. ``contains``: of what kind of data: a
+        word for all, or for each name (``measured`` for the rest). Raises FeatlearnError naming
+        what is wrong: a frame that nobody gives, a name used twice, an experiment that shows
+        nothing, or comes after the results.
         """
         where, module = f"experiment {paper}/{name}", name.replace("-", "_")
 
@@ -309,9 +302,8 @@ def _batch(
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
     """What is wrong with the rules of a plan, a line each.
 
-    Every rule with a script says in its params what its results depend on: ``code``. One that
-    computes names a function of the library, and its ``code`` is that function's. ``rules``: of
-    Snakemake. ``fingerprint``: :func:`featlearn.core.provenance.fingerprint`.
+    Every rule with a script has ``code`` among its params; that of one that computes is of the
+    function of the library that it names.
     """
     for rule in rules:
         if not rule.script:

@@ -1,9 +1,8 @@
 """Rejects config files that Snakemake would run as a program, repeated keys, and YAML bombs.
 
-Snakemake gives config files to a template engine (YTE): a file with ``__use_yte__`` may hold Python
-that runs before the Snakefile. So the profile of this workflow checks the files on the command line
-with :func:`template_fault`; it runs this file by its path, which therefore imports nothing of
-featlearn.
+Snakemake gives config files to a template engine (YTE): one with ``__use_yte__`` may hold Python
+that runs before the Snakefile. So the profile of this workflow runs this file by its path, and it
+imports nothing of featlearn.
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def template_fault(words: Iterable[str]) -> str | None:
     """Why the config files among the words of a command line are refused; None if they are not.
 
-    Every word that names a file ending in ``.yaml``, ``.yml`` or ``.json`` counts, and every word
-    after ``--configfile``, which must name one: a file too many is looked at, never one too few.
+    Every word that names a YAML or JSON file counts, and every word after ``--configfile``, which
+    must name one: a file too many is looked at, never one too few.
     """
     after = False
     for word in words:

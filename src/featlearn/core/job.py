@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 STAGING = ".staging"
 CHECKPOINTS = ".checkpoints"
-#: Folder of the points of a run, see :mod:`featlearn.core.points`. There a training that diverges
-#: is a result: its files say so, as does what follows from them, and claims are not measured.
+#: Folder of the points of a run (:mod:`featlearn.core.points`). A training that diverges there is a
+#: result: its files say so, and claims on them are not measured.
 POINTS = "points"
 NO_STREAM = "random numbers must come from a stream of job.seed (featlearn.core.seeds), got"
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
@@ -55,8 +55,7 @@ REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplo
 class Paths:
     """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
 
-    ``names``: of single files, each with its place among the paths. ``groups``: all names, those of
-    lists of files too.
+    ``names``: of single files, each with its place. ``groups``: all names, of lists of files too.
     """
 
     def __init__(self, paths: Iterable[Path], names: Mapping[str, int], groups: Iterable[str] = ()):
@@ -115,11 +114,9 @@ class _Tee:
 class Job:
     """Context of one rule's script; see the module's text.
 
-    ``snakemake``: the object that Snakemake hands to a script. Its params must hold ``code`` (the
-    fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
-    ``seed``, ``threads`` and ``contains``: one word for all outputs, or a list of one each.
-    ``device``: to compute on; of a rule that names none, the processor. Set by
-    :func:`featlearn.core.devices.prepare`.
+    ``snakemake``: what Snakemake hands to a script. Its params hold ``code`` (the fingerprint) and
+    may hold ``config`` (what the rule reads of it), ``seed``, ``threads`` and ``contains``: a word
+    for all outputs, or one each. ``device``: see :func:`featlearn.core.devices.prepare`.
     """
 
     device: torch.device
@@ -205,8 +202,6 @@ class Job:
         (file,) = self._some_files(name)
         return read_tensors(file, getattr(self, "device", "cpu"))
 
-    # ------------------------------------------------------------------------------- life
-
     def __enter__(self) -> Job:
         # the numbers must not follow what the scheduler grants: threads come from the config
         for variable in THREAD_VARIABLES:
@@ -264,8 +259,6 @@ class Job:
         if kind is None and error is not None:
             raise error  # of the commit
         return diverged and error is None
-
-    # ------------------------------------------------------------------------------- parts
 
     def _open_log(self) -> None:
         if self._log:

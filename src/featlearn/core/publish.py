@@ -1,13 +1,11 @@
 """What a paper shows: functions marked ``@figure`` or ``@table``, found without importing them.
 
-A figure is a function of tidy frames. Its **parameters** name the frames that the experiment gives
-(``config`` is the experiment's section of the config), its **docstring** is title and caption
-(Markdown, see :mod:`featlearn.core.publishing.captions`). A table returns a :class:`Table`. Marks
-stack: each further one is one more exhibit of the same function, told apart by further keywords,
-which the function gets and the caption has for ``{{ name }}``. docs/adding-a-paper.md has examples.
-
-The plan reads the marks with :mod:`ast` (:func:`exhibits`), so that it imports nothing heavy; at
-run time they do nothing.
+A figure is a function of tidy frames: **parameters** name those that the experiment gives
+(``config`` is its section of the config), the **docstring** is title and caption (Markdown, see
+:mod:`featlearn.core.publishing.captions`). A table returns a :class:`Table`. Marks stack: each is
+an exhibit of the same function, told apart by keywords, which the function gets and the caption has
+for ``{{ name }}``. The plan reads marks with :mod:`ast`; at run time they do nothing.
+docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations
@@ -45,8 +43,8 @@ Config = Mapping[str, Any]
 class Table(NamedTuple):
     """A table: what goes into Parquet, what a reader sees, and the line below it.
 
-    ``notes`` that are left out tell the number of replicates, if ``frame`` has such a column, and
-    what stands after the sign.
+    ``notes`` that are left out tell the replicates, if ``frame`` has them, and what follows the
+    sign.
     """
 
     frame: pd.DataFrame
@@ -59,10 +57,9 @@ def figure(
 ) -> Callable[[Function], Function]:
     """Mark a function that draws.
 
-    ``name``: as in ``figures/<name>.svg``; left out, the name of the function with dashes.
-    ``contains``: what the catalogue makes its status of: ``drawn``, ``stand-in``, ``quoted`` ...;
-    left out, what the rules say of the experiment. ``**fixed``: literals that the function gets as
-    keywords, and the caption as words.
+    ``name``: as in ``figures/<name>.svg``; left out, that of the function with dashes.
+    ``contains``: ``drawn``, ``stand-in``, ``quoted`` ...; left out, what the rules say of the
+    experiment. ``**fixed``: literals that the function gets as keywords, the caption as words.
     """
     return lambda function: function
 
@@ -75,8 +72,7 @@ table = figure
 class Exhibit:
     """One figure or table, as its mark declares it.
 
-    ``frames``: the parameters of the function that no keyword of the mark fills. ``caption``:
-    title, an empty line, Markdown.
+    ``frames``: parameters that no keyword of the mark fills. ``caption``: title, empty line, text.
     """
 
     paper: str
@@ -253,9 +249,9 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
 
 
 # --------------------------------------------------------------------------- ids of claims
-# Those that captions, stories and findings quote, checked while a plan is made: read off decorators
-# of the ``analysis`` modules. ``{word}`` in the id of a family stands for a string of its module;
-# classes that override ``made`` may put the name of a data set, a key of the config, first.
+# Those that captions, stories and findings quote, read off decorators while a plan is made.
+# ``{word}`` in the id of a family stands for a string of its module; classes that override ``made``
+# may put the name of a data set first.
 
 CLAIM = re.compile(r"""\b(?:verdict|said)\(\s*["']([^"']+)["']""")
 TABLE = re.compile(r"""\bvalue\(\s*["']([^"'/]+)["']""")

@@ -67,9 +67,8 @@ def _formula_as_html(_: object, tokens: Sequence[Token], place: int, *__: object
 def parse_page(text: str, source: str, level: int) -> Page:
     """Markdown as HTML.
 
-    ``source``: whose text it is, for errors. ``level``: of the heading below which the body will
-    stand: its ``##`` become ``<h{level + 1}>``. Raises FeatlearnError if the text does not begin
-    with ``# Title``.
+    ``source``: for errors. ``level``: of the heading above the body, whose ``##`` are one below it.
+    Raises FeatlearnError if the text does not begin with ``# Title``.
     """
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)
@@ -98,11 +97,7 @@ def alt_text(page: Page) -> str:
 
 
 def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
-    """A figure as a URI, and its size in pixels where its PNG is there: a page keeps room for it.
-
-    It is the SVG, or its PNG as lossless WebP if that is there and takes less room. The same pixels
-    give the same bytes.
-    """
+    """A figure as a URI, SVG or lossless WebP, and its size in pixels where its PNG is there."""
     content, kind, size = svg.read_bytes(), "image/svg+xml", None
     png = svg.with_suffix(".png")
     if png.is_file():

@@ -1,9 +1,8 @@
 """What the neighbours of a run say of its verdicts.
 
-A neighbour is the run with a setting changed: four times the steps, a third of the rate. A verdict
-that it turns is ``undecided``. One that is declared as ``towards`` a premise says where the number
-of a claim goes that is ``outside premises``: what goes away from its band as the premise comes
-nearer ``fails``.
+A neighbour is the run with a setting changed. A verdict that it turns is ``undecided``. Of a claim
+``outside premises`` one that goes ``towards`` a premise says where the number goes: if away from
+the band, the claim ``fails``.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ FILES = "neighbours/*/*.parquet"
 def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
     """The ledgers of neighbours below each other.
 
-    ``parts``: of each its ``name``, the premise that it goes ``towards`` (empty for most) and its
-    ledger. Raises FeatlearnError naming a premise that no claim of the experiment has.
+    ``parts``: of each ``name``, ``towards`` and ledger. Raises FeatlearnError naming a premise that
+    no claim of the experiment has.
     """
     for about, ledger in parts:
         told = ledger[(ledger["verdict"] != NOT_MEASURED) & (ledger["premises"] != "")]["premises"]

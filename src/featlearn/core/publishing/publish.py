@@ -1,8 +1,7 @@
 """What is shown without a run: ``results/published/<run>/``, a copy of the small files of one run.
 
 Only a finished run of a whole scale is published, each file of it made at the commit that is
-checked out, or at one before it if a plan says that this one would make nothing again: whoever
-looks at the numbers shall be able to make them again.
+checked out, or at one before it if a plan says that this one would make nothing again.
 """
 
 from __future__ import annotations
@@ -168,9 +167,8 @@ def _short(commit: str) -> str:
 def summary(root: Path, results: Path) -> dict[str, Any]:
     """Commit, config, versions and machine of a run, and what it cost by paper.
 
-    ``commits`` says how many files were made at which commit: those of an earlier one are as the
-    published one would make them. Seconds are those between start and end of each job, added up: of
-    a job that had the machine to itself they are its processor's.
+    ``commits``: how many files were made at which. ``seconds``: from start to end of each job,
+    added up.
     """
     report = read_record(results, results / "report.html")
     if report is None:
@@ -203,10 +201,10 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
 def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
-    them stand the pages of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only
-    what its bytes are held to is copied, of one with a second base seed only its ledger: no report,
-    figure or page. Raises FeatlearnError with all of :func:`faults`.
+    A figure becomes a lossless WebP, ``<paper>/figures/<item>.webp``; beside them stand the pages
+    of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only what its bytes are
+    held to is copied, of one with a second base seed only its ledger. Raises FeatlearnError with
+    all of :func:`faults`.
     """
     if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
@@ -299,10 +297,8 @@ def published(root: Path) -> dict[Path, dict[str, Any]]:
 
 
 def elsewhere(root: Path, then: str) -> str:
-    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that one.
-
-    A run that is made again here is made by the code that is here.
-    """
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that
+    one."""
     now = commit(root)
     here = now.removesuffix(CHANGED)
     if now == then:
@@ -324,13 +320,11 @@ def elsewhere(root: Path, then: str) -> str:
 
 
 def unlike(summary: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
-    """What is installed here in another version than in the run of a summary, a line each.
-
-    What is not loaded here does not tell which build it is (``2.13.0`` of ``2.13.0+cu130``).
-    """
+    """What is installed here in another version than in the run of a summary, a line each."""
     return [
         f"{name}: {', '.join(then)} in the published run, {here} here"
         for name, then in summary["versions"].items()
+        # what is not loaded does not tell its build (``2.13.0`` of ``2.13.0+cu130``)
         if (here := versions.get(name))
         and not any(here in (one, one.split("+")[0]) for one in then)
     ]

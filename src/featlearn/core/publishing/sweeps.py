@@ -140,9 +140,6 @@ def _in_band(rows: pd.DataFrame) -> str:
     return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
 
 
-# --------------------------------------------------------------------------- figures
-
-
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
     """The figure of one claim: over one key a line, over two keys a map."""
     first = rows.iloc[0]
