@@ -388,11 +388,7 @@ class Job:
             "seconds": self._seconds,
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "versions": versions(),
-            "machine": {
-                "system": platform.platform(),
-                "processor": processor(),
-                "device": device,
-            },
+            "machine": {"system": platform.platform(), "processor": processor(), "device": device},
         }
 
 

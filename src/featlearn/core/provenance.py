@@ -285,10 +285,7 @@ def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
     content = _read(file.parent / RECORDS / f"{digest(file)}.json")
     if content is None:
         return None
-    content |= {
-        "artefact": str(artefact.relative_to(results)),
-        "mtime_ns": file.stat().st_mtime_ns,
-    }
+    content |= {"artefact": str(artefact.relative_to(results)), "mtime_ns": file.stat().st_mtime_ns}
     write_record(results, artefact, content)
     return content
 

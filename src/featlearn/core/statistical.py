@@ -139,12 +139,7 @@ def whiskers(
 
 
 def differences(
-    ax: Axes,
-    gains: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    looks: Mapping[Any, Look],
+    ax: Axes, gains: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look]
 ) -> None:
     """Paired differences beside each other, a group a value of ``x``, with a line at zero.
 
