@@ -1,7 +1,4 @@
-"""Write ``environment.yml`` for conda users, from ``pyproject.toml`` and ``requirements.lock``.
-
-``make lock`` runs it; a test holds the file to them.
-"""
+"""Write ``environment.yml`` from ``pyproject.toml`` and ``requirements.lock``; `make lock` does."""
 
 from __future__ import annotations
 

@@ -254,10 +254,7 @@ def _sizes(sizes: Mapping[str, Any]) -> str:
 
 
 def original(place: str) -> OutOfReach:
-    """Out of reach on a stand-in for the paper's data: a miss there refutes no printed figure.
-
-    ``place``: of a key that is true for the paper's data, as :func:`needs` takes it.
-    """
+    """Out of reach on a stand-in for the paper's data: where the key at ``place`` is not true."""
     return lambda config: (
         None if _at(config, place) else "a stand-in; the paper prints this of its data."
     )
@@ -411,10 +408,7 @@ def measured(claim: Claim, values: np.ndarray) -> Estimate:
 
 
 def alike(claim: Claim, values: np.ndarray) -> bool:
-    """Whether several replicates give one number to the last bit, and no share of a few things.
-
-    A stream that all replicates share is no sample; three of four may well be found in each.
-    """
+    """Whether replicates give one number to the last bit, no share of a few: one stream for all."""
     if claim.statistic in ("exact", "share") or len(values) < 2 or np.any(values != values[0]):
         return False
     return any(map(_telling, np.ravel(values[0])))
@@ -496,10 +490,7 @@ def _counts(config: Any) -> Iterator[int]:
 def judge(
     claim: Claim, seen: Estimate, config: Mapping[str, Any], premises_met: bool = True
 ) -> str:
-    """The verdict on what was measured; without an interval (one replicate) nothing is decided.
-
-    What equals an end of the band up to rounding lies in it.
-    """
+    """The verdict; an end of the band is met up to rounding; no interval, no decision."""
     slack = 1e-12 * max(1.0, abs(seen.mean))
     low, high = claim.low - slack, claim.high + slack
     if low <= seen.low and seen.high <= high:
@@ -518,10 +509,7 @@ def _means(others: Mapping[str, Any]) -> str:
 
 
 def smallest_effect(claim: Claim, values: np.ndarray) -> float:
-    """How far from an end of its band a mean must lie to be told apart, with :data:`POWER`.
-
-    Not a number for other statistics than a mean, and for a single replicate.
-    """
+    """How far beyond an end of its band a mean is told apart with :data:`POWER`; NaN if no mean."""
     if claim.statistic == "exact":
         return 0.0
     if claim.statistic != "mean" or len(values) < 2:
@@ -531,10 +519,7 @@ def smallest_effect(claim: Claim, values: np.ndarray) -> float:
 
 
 def would_decide(claim: Claim, values: np.ndarray) -> float:
-    """Replicates whose interval would clear the ends of the band, if mean and scatter stay.
-
-    Infinite beyond :data:`MOST_REPLICATES`; not a number where :func:`smallest_effect` is none.
-    """
+    """Replicates whose interval would clear the band, if mean and scatter stay; or infinite."""
     if claim.statistic != "mean" or len(values) < 2:
         return math.nan
     deviation = float(values.std(ddof=1))

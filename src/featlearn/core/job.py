@@ -393,10 +393,7 @@ class Job:
 
 
 def _global_draws() -> dict[str, tuple[int, bytes]]:
-    """Seed and state of the generators that a process shares, of libraries that are loaded.
-
-    Python's ``random`` is none of them: libraries draw from it, too.
-    """
+    """States of the generators that loaded libraries share; not Python's, which libraries use."""
     states: dict[str, tuple[int, bytes]] = {}
     if numpy := sys.modules.get("numpy"):
         _, keys, place, *_ = numpy.random.get_state()

@@ -259,10 +259,7 @@ class Checkpoints:
         self.run = hashlib.sha256(_canonical(identity).encode()).hexdigest()[:16]
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write ``checkpoint``; then remove all but the last ``KEPT`` of this run.
-
-        Raises FeatlearnError if it cannot be written; those before it stay.
-        """
+        """Write a checkpoint, or raise FeatlearnError; keep the last ``KEPT`` of this run."""
         path = self.folder / f"{self.run}-{checkpoint.step:09d}.safetensors"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

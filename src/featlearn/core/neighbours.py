@@ -26,10 +26,7 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A point, and the experiment (``<paper>/<name>``) whose verdicts it must not turn.
-
-    ``towards`` is the premise that it comes nearer to, empty for most.
-    """
+    """A point, the experiment that it must not turn, and the premise that it comes nearer to."""
 
     experiment: str
     name: str

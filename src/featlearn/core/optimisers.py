@@ -130,10 +130,7 @@ def state_tensors(optimiser: torch.optim.Optimizer, module: nn.Module) -> dict[s
 def load_state_tensors(
     optimiser: torch.optim.Optimizer, module: nn.Module, tensors: Mapping[str, Tensor]
 ) -> None:
-    """Undo :func:`state_tensors`: the state then has the devices and strides of the parameters.
-
-    Raises FeatlearnError if a tensor belongs to no parameter of ``module``.
-    """
+    """Undo :func:`state_tensors`, on the devices and strides of the parameters."""
     parameters = dict(module.named_parameters())
     for key, value in tensors.items():
         name, _, quantity = key.rpartition("/")

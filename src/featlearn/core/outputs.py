@@ -54,10 +54,7 @@ def write(
 
 
 def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None:
-    """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown).
-
-    Raises FeatlearnError if ``made`` is neither, or a table without rows.
-    """
+    """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown); FeatlearnError if none."""
     if isinstance(made, Table):
         if made.frame.empty:
             raise FeatlearnError(f"{first.name}: the table has no rows; expected measurements")

@@ -142,10 +142,7 @@ def _by_symbol(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -
 
 
 def full_key(config: Mapping[str, Any], key: str, root: Path) -> str:
-    """A dotted key as the config has it; its last part may be the symbol of the paper.
-
-    Raises ConfigError with the nearest keys, if there is none of that name.
-    """
+    """A dotted key, whose last part may be the paper's symbol; ConfigError with near keys."""
     if key.partition(".")[0] in FIXED:
         raise ConfigError(f"{key}: names what a run is; expected a key that its jobs read")
     if key and _path(config, key):
@@ -271,10 +268,7 @@ class Plan:
         return _Rules(folder, prefix, fixed, [rule for rule in own if rule.has_wildcards()])
 
     def take(self, point: Point, published: Published) -> list[str]:
-        """Take in a point whose rules were read; the experiments with claims that it reaches.
-
-        That is those, as ``<paper>/<experiment>``, of which a frame or the section changes.
-        """
+        """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
         reached = []
         for shown in published.experiments:

@@ -84,10 +84,7 @@ def pinned() -> bool:
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
-    """Refuse to compute where a variable is not what :func:`pin` set.
-
-    Raises FeatlearnError naming the variable, its value and what was expected.
-    """
+    """Refuse to compute where a variable is not what :func:`pin` set; FeatlearnError naming it."""
     actual = os.environ if environment is None else environment
     for name, value in VARIABLES.items():
         if actual.get(name) != value:

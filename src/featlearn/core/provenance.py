@@ -330,10 +330,7 @@ def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
 
 
 def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | None:
-    """What is wrong with the bytes of ``artefact``, or None.
-
-    Unless it is ``thorough``, size and time of change as in the record suffice: one ``stat``.
-    """
+    """What is wrong with the bytes, or None; if not ``thorough``, size and time vouch for them."""
     status = artefact.stat()
     if status.st_size != record.get("bytes"):
         return f"{status.st_size} bytes, {record.get('bytes')} were written"
@@ -346,10 +343,7 @@ def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | N
 
 
 def damaged_artefacts(results: Path, *, thorough: bool = False) -> dict[Path, str]:
-    """Artefacts whose bytes changed, or without a readable record, each with the fault.
-
-    ``thorough``: see :func:`damage`. Where only the time is new (a copy), the record takes it over.
-    """
+    """Artefacts with changed bytes or no readable record, and the fault; copies are noted."""
     damaged = {}
     for artefact, record in records(results):
         if not artefact.is_file():

@@ -70,10 +70,7 @@ table = figure
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One figure or table, as its mark declares it.
-
-    ``frames``: parameters that no keyword of the mark fills. ``caption``: title, empty line, text.
-    """
+    """One figure or table; ``frames``: parameters of its function that the mark does not fill."""
 
     paper: str
     kind: str
@@ -128,10 +125,7 @@ def claims_of(paper: str, experiment: str) -> list[str]:
 
 @by_sources
 def texts_of(claims: Sequence[str]) -> str:
-    """Digest of statements and reasons of claims, which are docstrings: no fingerprint has these.
-
-    ``claims``: as :func:`claims_of` gives them.
-    """
+    """Digest of the docstrings of claims (:func:`claims_of`), which no fingerprint has."""
     texts = [
         ast.get_docstring(node) or ""
         for module in sorted({one.partition(":")[0] for one in claims})
@@ -159,10 +153,7 @@ def _parsed(module: str) -> ast.Module:
 
 
 def exhibits(paper: str, experiment: str) -> list[Exhibit]:
-    """Figures and tables of an experiment; see :func:`part`.
-
-    Raises FeatlearnError naming the function, if one has no docstring or a mark cannot be read.
-    """
+    """Figures and tables of an experiment (:func:`part`); FeatlearnError naming a wrong mark."""
     return [
         Exhibit(**{**one, "frames": tuple(one["frames"])}) for one in _exhibits(paper, experiment)
     ]

@@ -91,10 +91,7 @@ def _try_lock(results: Path) -> IO[str] | None:
 
 
 def hold(results: Path) -> None:
-    """Keep ``results`` for this process until it ends; staged files of left jobs are swept.
-
-    Raises FeatlearnError if another run holds it, or nothing can be written there.
-    """
+    """Keep ``results`` for this process until it ends; FeatlearnError if another run holds it."""
     if results in _held:
         return
     try:
@@ -153,10 +150,7 @@ def told_by(script: Path, content: Any) -> str:
 
 
 def write_unfinished(root: Path, results: Path, content: dict[str, Any]) -> None:
-    """Write ``unfinished.html``: what the run made, what is missing, and why.
-
-    ``content``: of :func:`featlearn.core.publishing.report.write_unfinished`, without jobs killed.
-    """
+    """Write ``unfinished.html``: see :func:`featlearn.core.publishing.report.write_unfinished`."""
     silent = dict.fromkeys(killed(results).values(), SILENT)
     try:
         print(told_by(root / "scripts/unfinished.py", content | {"killed": silent}), end="")
@@ -165,8 +159,5 @@ def write_unfinished(root: Path, results: Path, content: dict[str, Any]) -> None
 
 
 def check_claims(root: Path, claims: list[dict[str, Any]]) -> None:
-    """Refuse claims that cannot be judged, before anything is computed for them.
-
-    ``claims``: of experiments, as :func:`featlearn.core.claims.check` takes and refuses them.
-    """
+    """Refuse claims that cannot be judged before a job starts; see :func:`.claims.check`."""
     told_by(root / "scripts/check_claims.py", claims)

@@ -58,10 +58,7 @@ _started: subprocess.Popen[bytes] | None = None
 
 
 def start(jobs: int, threads: int) -> None:
-    """Start the warm process of this run, which ends with this process.
-
-    ``jobs``: that the run is about to make. ``threads``: of a job, from the config.
-    """
+    """Start the warm process of a run of so many jobs; it ends with this process."""
     global _started
     if os.environ.get(SOCKET) == "no" or jobs < LEAST_JOBS or not hasattr(os, "fork"):
         return
@@ -220,10 +217,8 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
 
 
 def serve(place: str, parent: int) -> None:
-    """Import, then fork a job for each that asks, until the run is over.
-
-    ``place``: of the socket. ``parent``: process of the run; this one ends with it.
-    """
+    """Import, then fork a job for each that asks at the socket ``place``, while ``parent``
+    lives."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(place)
     listening.listen(64)  # who asks before all is imported waits

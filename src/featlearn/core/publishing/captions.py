@@ -67,10 +67,7 @@ def _whether(verdict: str, clause: str) -> str:
 
 
 def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
-    """The functions ``verdict`` and ``said`` of the texts; see the top of this module.
-
-    Of a claim that the config left out, and that is not in the ledger, the texts say so.
-    """
+    """The functions ``verdict`` and ``said``; of a claim that is not in the ledger they say so."""
 
     def linked(row: Mapping[str, Any]) -> str:
         return f"[{measured(row)}](#{anchor(row)})"

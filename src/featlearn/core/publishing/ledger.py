@@ -138,10 +138,7 @@ def _rows(folder: Path) -> list[Row]:
 
 
 def published_frame(folder: Path) -> pd.DataFrame:
-    """The ledger of a published run with the verdict that README and pages show.
-
-    Added are the columns :data:`SIGNED`; ``seeds`` are those that signed, such as ``0, 1``.
-    """
+    """The ledger of a published run with the verdict that README and pages show."""
     rows = read_ledger(folder)
     for row in rows:
         row["seeds"] = ", ".join(str(one["seed"]) for one in (row, *row.get("others", ())))

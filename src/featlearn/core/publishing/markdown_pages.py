@@ -171,10 +171,7 @@ def read_ledgers(root: Path) -> dict[str, dict[str, Row]]:
 
 
 def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> str:
-    """The text of a page with all that it quotes as the ledgers have it.
-
-    Raises FeatlearnError if it quotes a claim or list that there is not.
-    """
+    """A page with what it quotes as the ledgers have it; FeatlearnError if they do not."""
 
     def link(match: re.Match[str]) -> str:
         row = ledgers.get(match["run"], {}).get(match["claim"])

@@ -165,11 +165,7 @@ def _short(commit: str) -> str:
 
 
 def summary(root: Path, results: Path) -> dict[str, Any]:
-    """Commit, config, versions and machine of a run, and what it cost by paper.
-
-    ``commits``: how many files were made at which. ``seconds``: from start to end of each job,
-    added up.
-    """
+    """Commit(s), config, versions and machine of a run, and its cost by paper, summed over jobs."""
     report = read_record(results, results / "report.html")
     if report is None:
         raise FeatlearnError(f"{results}: expected a finished run")
@@ -280,10 +276,7 @@ def _list(folder: Path) -> None:
 
 
 def rewrite(root: Path, target: Path) -> None:
-    """Write ledger and pages of a published run again, from what is published and the findings.
-
-    Raises FeatlearnError if it is no published run with pages.
-    """
+    """Write ledger and pages of a published run again, from what is published and the findings."""
     if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
         raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")
     _sign(target, target.name, root)

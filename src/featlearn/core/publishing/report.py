@@ -91,10 +91,7 @@ class Bar(NamedTuple):
 
 
 def bar(low: float, high: float, measured: float, interval_low: float, interval_high: float) -> Bar:
-    """Place a band, a measured value and its interval on one axis that shows all of them.
-
-    An infinite bound lies at the edge; an interval that is not a number is not drawn.
-    """
+    """Place a band, a value and its interval, if any, on one axis; infinite ends at its edge."""
     interval = () if math.isnan(interval_low) else (interval_low, interval_high)
     shown = [v for v in (low, high, measured, *interval) if math.isfinite(v)]
     least, span = min(shown), max(shown) - min(shown)

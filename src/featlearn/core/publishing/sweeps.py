@@ -93,10 +93,7 @@ def _is_number(value: Any) -> bool:
 def shown(
     rows: pd.DataFrame, keys: Sequence[Key], jobs: Sequence[tuple[int, int]], run: str
 ) -> Table:
-    """The table of a sweep of the run ``run``.
-
-    ``jobs``: of each point those behind it, and how many of them the run or another point makes.
-    """
+    """The table of a sweep; ``jobs``: of each point those behind it, and those of them shared."""
     told = pd.DataFrame({one["key"]: rows[one["key"]].map(_told) for one in keys})
     told["claim"] = rows["claim"]
     told["measured"] = [
@@ -185,10 +182,7 @@ def _axis_words(key: Key, width: int = 84) -> str:
 
 
 def _premises(rows: pd.DataFrame) -> Iterator[tuple[list[bool], dict[str, Any], Patch]]:
-    """Of each premise that is violated: in which rows, how it is shaded, its handle.
-
-    What is violated in all rows is only named.
-    """
+    """Of each violated premise: in which rows, how it is shaded (not, if in all), its handle."""
     found = [
         {line.rpartition(": at ")[0] for line in text.split("\n") if line.endswith(VIOLATED)}
         for text in rows["premises"]
@@ -278,10 +272,7 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
 
 
 def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
-    """Draw the lines of baselines, each with its words at the right, none over another.
-
-    Returns the inches that the words take.
-    """
+    """Draw the lines of baselines, with words at the right, none over another; their inches."""
     ends = sorted((one.dropna().iloc[-1], str(name)) for name, one in others.items())
     (bottom, top), grey = ax.get_ylim(), COLOURS["grey"]
     texts = [_words(name, 30) for _, name in ends]
