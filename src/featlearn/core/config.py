@@ -230,7 +230,8 @@ def read_schema(folder: Path) -> dict[str, Any]:
     for _, _, name, paper in sorted(sections):  # papers come before parts
         papers.setdefault(paper, []).append(name)
     for paper, names in papers.items():
-        package = _packages(folder.parents[1]) / paper
+        root = folder.parents[1]  # one that is installed stands inside of featlearn
+        package = (root.parent if root.name == "_workflow" else root / "src/featlearn") / paper
         if paper not in names or not package.is_dir():
             raise ConfigError(
                 f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
@@ -345,11 +346,6 @@ def _of_type(text: str, each: Mapping[str, Any] | None) -> dict[str, Any]:
         for sign, number in map(str.split, bounds):
             schema[_BOUNDS[sign]] = json.loads(number)
     return schema if plain == text else {**schema, "type": [schema["type"], "null"]}
-
-
-def _packages(root: Path) -> Path:
-    """Where the papers' packages lie: a workflow that is installed stands inside of featlearn."""
-    return root.parent if root.name == "_workflow" else root / "src" / "featlearn"
 
 
 def refuse(found: Iterable[str], what: str = "the config is") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publish import CONFIG, Exhibit, refuse_missing_tables, refuse_unknown
+from featlearn.core.publish import CONFIG, Exhibit, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
@@ -205,9 +205,8 @@ class Published:
             )
         texts = [(f"story of {paper}", paper, text) for paper, text in self.stories.items()]
         texts += [(f"{kind} {paper}/{name}", paper, text) for kind, paper, name, text in self.pages]
-        refuse_unknown((place, text) for place, _, text in texts)
         tables = {f"{paper}/{name}" for kind, paper, name, _ in self.pages if kind == "table"}
-        refuse_missing_tables(texts, tables)
+        refuse_unknown(texts, tables)
         self.closed = True
 
     def nothing(self, target: str, _: object = None) -> list[str]:

@@ -211,7 +211,10 @@ class Job:
         self._streams = (sys.stdout, sys.stderr)
         self._log_file: TextIO | None = None
         try:
-            self._open_log()
+            if self._log:
+                self._log.parent.mkdir(parents=True, exist_ok=True)
+                self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
+                sys.stdout, sys.stderr = (_Tee(one, self._log_file) for one in self._streams)
             self._staging.mkdir(parents=True, exist_ok=True)
             loops.offer(lambda: self.checkpoints, self._checkpoint_seconds)
             follow(self.results, self._staging)
@@ -260,13 +263,6 @@ class Job:
             raise error  # of the commit
         return diverged and error is None
 
-    def _open_log(self) -> None:
-        if self._log:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
-            sys.stdout = _Tee(self._streams[0], self._log_file)
-            sys.stderr = _Tee(self._streams[1], self._log_file)
-
     def _terminated(self, *_: object) -> None:
         raise loops.Terminated
 
@@ -274,16 +270,14 @@ class Job:
         for path in self.input:
             if not path.is_relative_to(self.results):
                 continue
-            record = provenance.read_record(self.results, path)
-            if record is None and not provenance.is_shared(path):
+            if record := provenance.read_record(self.results, path):
+                fault = provenance.damage(path, record, thorough=True)
+            elif provenance.is_shared(path):  # a link to what another run made
+                record, fault = provenance.adopt(self.results, path), provenance.NOT_SHARED
+                fault = None if record else fault
+            else:
                 self.digests[str(path)] = digest(path)
                 continue
-            if record is None:
-                # a link to what another run made and shared
-                record = provenance.adopt(self.results, path)
-                fault = None if record else provenance.NOT_SHARED
-            else:
-                fault = provenance.damage(path, record, thorough=True)
             if fault or record is None:
                 aside = provenance.set_aside(self.results, path)
                 raise DamagedFileError(
@@ -296,13 +290,15 @@ class Job:
 
     def _explain(self, error: BaseException) -> bool:
         """Say what went wrong, in the log's last line too; True if words say it all."""
-        words = f"{type(error).__name__}: {error}"
-        if isinstance(error, FeatlearnError):
-            words = str(error)
-        elif isinstance(error, loops.Terminated):
-            words = "ended by SIGTERM; started again, it goes on from its last checkpoint"
-        elif isinstance(error, SystemExit):
-            words = f"ended itself (exit status {error.code}) before its files were complete"
+        match error:
+            case FeatlearnError():
+                words = str(error)
+            case loops.Terminated():
+                words = "ended by SIGTERM; started again, it goes on from its last checkpoint"
+            case SystemExit():
+                words = f"ended itself (exit status {error.code}) before its files were complete"
+            case _:
+                words = f"{type(error).__name__}: {error}"
         foreseen = isinstance(error, (FeatlearnError, SystemExit))
         line = f"error in rule {self.rule}: {words}"
         if self._log_file and not isinstance(error, FeatlearnError):
@@ -399,29 +395,24 @@ def _global_draws() -> dict[str, tuple[int, bytes]]:
         _, keys, place, *_ = numpy.random.get_state()
         states["numpy"] = (0, keys.tobytes() + bytes([place % 256]))
     if torch := sys.modules.get("torch"):
-        states["torch"] = _state(torch.default_generator)
+        own = torch.default_generator
+        states["torch"] = own.initial_seed(), own.get_state().numpy().tobytes()
     return states
-
-
-def _state(generator: torch.Generator) -> tuple[int, bytes]:
-    return generator.initial_seed(), generator.get_state().numpy().tobytes()
 
 
 def _refuse_entropy(bits: int) -> int:
     """In place of what seeds the generators of NumPy that get no seed.
 
-    A library that is being loaded may make one, which no number of a job comes from; scikit-learn's
-    ``RandomState(seed)`` makes one that it then seeds.
+    A library that is being loaded may make one; so may those that then seed it.
     """
     frame: FrameType | None = sys._getframe(1)
-    asks = str(sys._getframe(1).f_globals.get("__name__"))
-    if asks.startswith(("scipy.", "sklearn.")):
-        return secrets.randbits(bits)
+    names = []
     while frame:
-        if frame.f_globals.get("__name__") == "importlib._bootstrap":
-            return secrets.randbits(bits)
+        names.append(str(frame.f_globals.get("__name__")))
         frame = frame.f_back
-    raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {asks}")
+    if names[0].startswith(("scipy.", "sklearn.")) or "importlib._bootstrap" in names:
+        return secrets.randbits(bits)
+    raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {names[0]}")
 
 
 def read_frame(files: Sequence[Path]) -> Any:
@@ -430,12 +421,11 @@ def read_frame(files: Sequence[Path]) -> Any:
         from featlearn.core.config import read_yaml  # takes longer than most frames
 
         return read_yaml(files[0])
-    frames = [read_parquet(file) for file in files]
-    if len(frames) == 1:
-        return frames[0]
+    if len(files) == 1:
+        return read_parquet(files[0])
     import pandas as pd
 
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(map(read_parquet, files), ignore_index=True)
 
 
 def versions() -> dict[str, str]:

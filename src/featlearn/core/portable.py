@@ -118,7 +118,7 @@ def install() -> Any:
         for plain, out, in_place, function in [*forms, power]:
             library.impl(plain, function, "CPU")
             library.impl(out, _into(function), "CPU")
-            library.impl(in_place, _in_place(function), "CPU")
+            library.impl(in_place, lambda x, *more, f=function: x.copy_(f(x, *more)), "CPU")
     return library
 
 
@@ -147,10 +147,6 @@ def _into(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return out.copy_(result)
 
     return computed
-
-
-def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda x, *more: x.copy_(function(x, *more))
 
 
 def _logit(x: Tensor, eps: float | None = None) -> Tensor:

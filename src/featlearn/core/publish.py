@@ -119,7 +119,12 @@ def claims_of(paper: str, experiment: str) -> list[str]:
     return [
         f"{module}:{node.name}"
         for node in (_parsed(module).body if module else ())
-        if isinstance(node, ast.ClassDef) and any(map(_names_paper, node.body))
+        # whose statement ``paper = ...`` or ``paper, kind = ...`` declares them
+        if isinstance(node, ast.ClassDef)
+        and any(
+            isinstance(one, ast.Assign) and re.match(r"[^=]*\bpaper\b[^=]*=", ast.unparse(one))
+            for one in node.body
+        )
     ]
 
 
@@ -135,15 +140,6 @@ def texts_of(claims: Sequence[str]) -> str:
         if isinstance(node, ast.FunctionDef)
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-def _names_paper(statement: ast.stmt) -> bool:
-    """Whether a statement of a class is ``paper = ...`` or ``paper, kind = ...``."""
-    return isinstance(statement, ast.Assign) and any(
-        isinstance(node, ast.Name) and node.id == "paper"
-        for target in statement.targets
-        for node in ast.walk(target)
-    )
 
 
 @functools.cache
@@ -283,24 +279,21 @@ def is_known(claim: str) -> bool:
     return _known(paper).fullmatch(name) is not None
 
 
-def refuse_missing_tables(texts: Iterable[tuple[str, str, str]], tables: Container[str]) -> None:
-    """Refuse texts, each with its place and paper, that quote none of ``tables``, as paper/name."""
-    _refuse(
-        f"{place}: quotes the table {paper}/{name}, which no rule makes"
-        for place, paper, text in texts
-        for name in TABLE.findall(text)
-        if f"{paper}/{name}" not in tables
-    )
-
-
-def refuse_unknown(texts: Iterable[tuple[str, str]]) -> None:
-    """Refuse texts, each with its place, that quote a claim that its paper does not declare."""
-    _refuse(
-        f"{place}: asks for the claim {claim}, which no claims module of its paper declares"
-        for place, text in texts
-        for claim in CLAIM.findall(text)
-        if not is_known(claim)
-    )
+def refuse_unknown(texts: Iterable[tuple[str, str, str]], tables: Container[str]) -> None:
+    """Refuse texts, with place and paper, that quote no known claim, or none of the tables."""
+    lines = []
+    for place, paper, text in texts:
+        lines += [
+            f"{place}: asks for the claim {claim}, which no claims module of its paper declares"
+            for claim in CLAIM.findall(text)
+            if not is_known(claim)
+        ]
+        lines += [
+            f"{place}: quotes the table {paper}/{name}, which no rule makes"
+            for name in TABLE.findall(text)
+            if f"{paper}/{name}" not in tables
+        ]
+    _refuse(lines)
 
 
 def refuse_unknown_findings(entries: Sequence[Mapping[str, Any]], papers: Iterable[str]) -> None:

@@ -143,20 +143,10 @@ def _receive(lines: IO[bytes]) -> Any:
 
 def is_replaced(results: Path) -> bool:
     """Whether a later run than the one that this process belongs to has taken over ``results``."""
-    if RUN not in os.environ:
-        return False
-    try:
+    last = ""
+    with contextlib.suppress(OSError):
         last = (results / LAST_RUN).read_text(encoding="utf-8").strip()
-    except OSError:
-        return False
-    return last not in ("", os.environ[RUN])
-
-
-def _is_gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    return RUN in os.environ and last not in ("", os.environ[RUN])
 
 
 def follow(results: Path, staging: Path) -> None:
@@ -167,8 +157,10 @@ def follow(results: Path, staging: Path) -> None:
         return
 
     def watch() -> None:
-        while not (is_replaced(results) or (beside is not None and _is_gone(beside))):
-            time.sleep(0.5)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            run = None if beside is None else psutil.Process(beside)
+            while not (is_replaced(results) or (run and run.status() == psutil.STATUS_ZOMBIE)):
+                time.sleep(0.5)
         shutil.rmtree(staging, ignore_errors=True)
         os._exit(1)
 
@@ -176,12 +168,6 @@ def follow(results: Path, staging: Path) -> None:
 
 
 # ------------------------------------------------------------------------- the warm process
-
-
-def _die_with_parent() -> None:
-    """Be killed when the process that started this one ends, where the system offers it (Linux)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> None:
@@ -276,7 +262,8 @@ def _begin(
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
         pid = os.fork()
         if pid == 0:
-            _die_with_parent()
+            with contextlib.suppress(OSError, AttributeError):  # of Linux: end with who made it
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
             selector.close()
             listening.close()
             for other in (*jobs.values(), line):

@@ -82,16 +82,11 @@ def distinct(found: Iterable[Record], key: str) -> dict[str, list[str]]:
     return {name: [*values[name]] for name in sorted(values)}
 
 
-class Bar(NamedTuple):
-    """Where the marks of a claim's small drawing stand, in per cent of its width."""
-
-    band: tuple[float, float]
-    point: float
-    interval: tuple[float, float] | None
-
-
-def bar(low: float, high: float, measured: float, interval_low: float, interval_high: float) -> Bar:
-    """Place a band, a value and its interval, if any, on one axis; infinite ends at its edge."""
+def bar(
+    low: float, high: float, measured: float, interval_low: float, interval_high: float
+) -> tuple[tuple[float, float], float, tuple[float, float] | None]:
+    """Places of band, value and interval, if any, in per cent of a width; infinite ends at its
+    edge."""
     interval = () if math.isnan(interval_low) else (interval_low, interval_high)
     shown = [v for v in (low, high, measured, *interval) if math.isfinite(v)]
     least, span = min(shown), max(shown) - min(shown)
@@ -103,12 +98,11 @@ def bar(low: float, high: float, measured: float, interval_low: float, interval_
         return round(LEFT + (RIGHT - LEFT) * share, 2)
 
     ends = (place(interval[0]), place(interval[1])) if interval else None
-    return Bar((place(low), place(high)), place(measured), ends)
+    return (place(low), place(high)), place(measured), ends
 
 
 class Unfinished(NamedTuple):
-    """Files below ``results/<run>`` that a run did not make, of how many; why rules failed, and
-    logs."""
+    """Files that a run did not make, of how many; of each failed rule why, and its log."""
 
     missing: Sequence[str]
     wanted: int
