@@ -21,8 +21,8 @@ from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import lineage, write_record
 from featlearn.core.publish import (
-    TABLE,
     PACKAGE,
+    TABLE,
     exhibits,
     is_known,
     refuse_unknown,

@@ -63,11 +63,7 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
 def contents(
     path: str, shown: Sequence[Any], met: Collection[str], given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What each exhibit holds in a run that ``met`` some needs of the catalogue.
-
-    ``measured`` where all needs of its entry are met, and any where it has none; else
-    ``stand-in``. ``given``: what is known of some, which no need turns into more.
-    """
+    """What each exhibit holds in a run that ``met`` some needs; ``given`` is known of some."""
     found = {one.name: "stand-in" for one in shown}
     needs = {one["item"]: one["needs"] for one in read_catalogue(Path(path))} if met else {}
     for one in shown if met else ():
@@ -146,11 +142,7 @@ def _lacks(entry: Mapping[str, Any], status: str, made_of: Sequence[str]) -> lis
 
 
 def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str) -> pd.DataFrame:
-    """One row an item, with the columns of :data:`COLUMNS`.
-
-    ``make``: the command that makes a file added to it; ``command`` is empty where nothing makes
-    the item yet. ``made_of``: texts on the real data in it. ``lacks``: missing to ``regenerated``.
-    """
+    """A row an item, with :data:`COLUMNS`; ``make``: what makes a file that is added to it."""
     rows = []
     for entry in items:
         status, made_of = status_of(entry["item"], results)

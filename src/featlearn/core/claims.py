@@ -422,10 +422,7 @@ def _telling(value: float) -> bool:
 
 
 def shared_streams(name: str, frame: pd.DataFrame) -> str:
-    """Two replicates of a frame that hold the same numbers, in words; empty if all differ.
-
-    Raises ValueError naming a replicate that is missing, or lacks a number that another has.
-    """
+    """Two replicates that hold the same numbers, in words; ValueError if one lacks some."""
     if "replicate" not in getattr(frame, "columns", ()):
         return ""
     held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
@@ -455,10 +452,7 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
 def check_count(
     values: np.ndarray, frames: Iterable[pd.DataFrame], config: Mapping[str, Any]
 ) -> None:
-    """Raise ValueError where numbers are not one a replicate, with the counts that are allowed.
-
-    Allowed is what a frame has, or has at one setting in a column of a few, and the config names.
-    """
+    """Raise ValueError where numbers are not one a replicate of the frames or the config."""
     counts: set[int] = set()
     for frame in frames:
         if "replicate" in getattr(frame, "columns", ()):

@@ -100,34 +100,30 @@ class Published:
         nothing, or comes after the results.
         """
         where, module = f"experiment {paper}/{name}", name.replace("-", "_")
-
-        def refuse(fault: str) -> None:
-            raise FeatlearnError(f"{where}: {fault}")
-
         if paper not in self.stories:
-            refuse(f"{paper} is none of {', '.join(self.stories)}")
+            raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
         if any(one.paper == paper and one.name == name for one in self.experiments):
-            refuse("published twice")
+            raise FeatlearnError(f"{where}: published twice")
         declared = publish.exhibits(paper, module)
         known = [one.name for one in declared]
         for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
             if word not in known:
-                refuse(f"no exhibit {word!r}; it has {', '.join(known)}")
+                raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in declared if one.name not in without]
         judges = publish.claims_of(paper, module)
         claims = judges[0].partition(":")[0] if judges else None
         if not shown and not claims:
-            refuse("no figure, table or claim; expected some in featlearn")
+            raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         given = {
             key: str(value) if isinstance(value, str) else [str(file) for file in value]
             for key, value in frames.items()
         }
         if empty := [key for key, files in given.items() if not files]:
-            refuse(f"frame {empty[0]!r} is a list of no files")
+            raise FeatlearnError(f"{where}: frame {empty[0]!r} is a list of no files")
         for other in self.experiments:
             if ({one.module for one in declared} | {claims}) & {*other.modules} - {None}:
-                refuse(
-                    f"shares files with {other.name}; with several experiments a paper "
+                raise FeatlearnError(
+                    f"{where}: shares files with {other.name}; with several experiments a paper "
                     f"has analysis/{module}.py"
                 )
         for one in shown:
@@ -299,11 +295,7 @@ def _batch(
 
 
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
-    """What is wrong with the rules of a plan, a line each.
-
-    Every rule with a script has ``code`` among its params; that of one that computes is of the
-    function of the library that it names.
-    """
+    """What is wrong with the rules of a plan, a line each: their ``code`` and ``contains``."""
     for rule in rules:
         if not rule.script:
             continue

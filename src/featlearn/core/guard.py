@@ -57,11 +57,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def template_fault(words: Iterable[str]) -> str | None:
-    """Why the config files among the words of a command line are refused; None if they are not.
-
-    Every word that names a YAML or JSON file counts, and every word after ``--configfile``, which
-    must name one: a file too many is looked at, never one too few.
-    """
+    """Why config files among the words of a command line are refused; None if not."""
     after = False
     for word in words:
         name, _, value = word.partition("=")

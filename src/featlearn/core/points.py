@@ -179,11 +179,7 @@ def value_of(config: Mapping[str, Any], key: str) -> Any:
 
 
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:
-    """A point of a run.
-
-    ``config``: of the run, loaded. ``changes``: :func:`full_key` to value. Raises ConfigError
-    naming an unknown key, or the point of which the schema or the paper's checks refuse a value.
-    """
+    """A point of a run; ConfigError naming a key or value that is refused."""
     changed: dict[str, Any] = copy.deepcopy(dict(config))
     taken = {}
     for key, value in changes.items():

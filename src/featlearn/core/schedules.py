@@ -56,9 +56,5 @@ class Part:
 
 
 def scaled(rate: float, batch_size: int, scale_from: int | None) -> float:
-    """The linear scaling rule: ``rate * batch_size / scale_from`` (Goyal et al. 2017).
-
-    ``batch_size``: images of an optimiser step, over all processes. ``scale_from``: the batch size
-    that ``rate`` is meant for (MAE 256, SimMIM 512); None leaves the rate.
-    """
+    """``rate * batch_size / scale_from``, the linear scaling rule (Goyal et al. 2017)."""
     return rate if scale_from is None else rate * batch_size / scale_from

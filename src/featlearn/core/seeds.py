@@ -47,10 +47,8 @@ def seeded(*name: object) -> Iterator[None]:
 
 
 class Streams:
-    """The random streams of one experiment, one per replicate and purpose.
-
-    ``seed``: base seed of the run. ``replicates``: indices, so that any subset can be drawn alone.
-    """
+    """The random streams of an experiment; ``replicates``: indices, so that any can be drawn
+    alone."""
 
     def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):
         self.seed, self.paper, self.experiment = seed, paper, experiment

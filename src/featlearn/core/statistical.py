@@ -1,12 +1,9 @@
 """Means with intervals over replicates, drawn by seaborn straight from a tidy frame.
 
-- A whisker or band is the 95 % t-interval over replicates (Wilson's for shares of random starts),
-  from :data:`LEAST` replicates on: that of two is 12.7 times as long as their distance. Tables and
-  the ledger have it all the same.
-- Beyond the possible (an accuracy above 1) it is cut (:func:`within`).
-- Up to :data:`FEW` replicates are points, with a short line at their mean; more are a bar from
-  zero.
-- Paired comparisons are drawn as differences (:func:`differences`).
+A whisker or band is the 95 % t-interval over replicates from :data:`LEAST` on (that of two is 12.7
+times as long as their distance), cut to what is possible (:func:`within`). Up to :data:`FEW`
+replicates are points with a line at their mean, more a bar from zero. Pairs are drawn as
+:func:`differences`.
 """
 
 from __future__ import annotations
@@ -141,11 +138,7 @@ def whiskers(
 def differences(
     ax: Axes, gains: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look]
 ) -> None:
-    """Paired differences beside each other, a group a value of ``x``, with a line at zero.
-
-    ``gains``: columns ``x``, ``hue``, difference, difference_half_width; see
-    :func:`featlearn.core.stats.paired`.
-    """
+    """Paired differences (:func:`.stats.paired`) in groups by ``x``, with a line at zero."""
     at = sorted(gains[x].unique())
     shown = [key for key in looks if key in set(gains[hue])]
     step = 0.8 / max(1, len(shown))

@@ -33,10 +33,7 @@ class Estimate:
 
 
 def estimate(values: np.ndarray) -> Estimate:
-    """Mean and 95 % t-interval of independent replicates, ``values`` of shape ``(R,)``.
-
-    Raises ValueError if it is empty or holds a non-finite number: no lost replicate may vanish.
-    """
+    """Mean and 95 % t-interval of replicates (R,); ValueError if one is lost or not finite."""
     values = _replicates(values)
     mean = float(values.mean())
     if values.size == 1:
@@ -46,10 +43,7 @@ def estimate(values: np.ndarray) -> Estimate:
 
 
 def estimate_share(values: np.ndarray) -> Estimate:
-    """Share of replicates in which something is so, with Wilson's 95 % interval.
-
-    ``values``: 0 or 1 a replicate, shape ``(R,)``; ValueError if there are none, or other numbers.
-    """
+    """Share of replicates (R,) that are 1 and not 0, with Wilson's 95 % interval."""
     values = _replicates(values)
     if not np.isin(values, (0, 1)).all():
         raise ValueError(f"values: expected 0 or 1 a replicate, got {values.tolist()}")
@@ -196,11 +190,7 @@ def percent(value: float, digits: int = 0) -> str:
 
 
 def plus_minus(value: float, spread: float) -> str:
-    """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
-
-    A spread that is NaN or zero up to rounding is left out; a tiny one is a bound or a power of
-    ten.
-    """
+    """A mean with its spread, if any, in as many decimals as that deserves: ``0.634 ± 0.017``."""
     if math.isnan(spread) or spread < max(1e-12, 1e-9 * abs(value)):
         return number(value, 4)
     if spread < 5e-7:

@@ -38,11 +38,7 @@ class Sweep:
 
 
 def read(config: Mapping[str, Any], root: Path) -> Sweep | None:
-    """The sweep that a loaded config asks for, if any.
-
-    Raises ConfigError naming an unknown key, a value that is there twice or is no number, or a
-    point that the schema or the checks of the paper refuse.
-    """
+    """The sweep that a loaded config asks for, if any; ConfigError naming what is refused."""
     if not (section := config.get("sweep")):
         return None
     given = {full_key(config, key, root): values for key, values in section["keys"].items()}

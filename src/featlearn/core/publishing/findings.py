@@ -45,11 +45,7 @@ def read_withdrawn(file: Path) -> dict[str, str]:
 
 
 def read_findings(path: Path) -> list[dict[str, Any]]:
-    """Entries of the file, in order.
-
-    Raises ConfigError naming each wrong entry: what the schema refuses, an id that is there twice,
-    a sentence that is too long, a claim whose verdict is withdrawn.
-    """
+    """Entries of the file, in order; ConfigError naming each wrong one."""
     entries = read_own_yaml(path)["findings"]
     withdrawn = read_withdrawn(path.with_name(Path(WITHDRAWN).name))
     refuse((f"{path}: finding {line}" for line in _faults(entries, withdrawn)), "the findings are")

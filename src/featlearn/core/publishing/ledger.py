@@ -61,22 +61,14 @@ def made(folder: Path) -> dict[str, Any]:
 
 
 def other_seeds(folder: Path) -> list[Path]:
-    """The published runs of higher base seeds beside one, with the same settings, by seed.
-
-    Settings are all that is no section: whether sections agree is decided claim by claim.
-    """
+    """The published runs of higher base seeds with the same settings beside their sections."""
     if not (folder / SUMMARY).is_file():
         return []
-    first = made(folder)["config"]
-    configs = {
-        file.parent: made(file.parent)["config"]
-        for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))
-    }
-    by_seed = {
-        config["seed"]: other
-        for other, config in configs.items()
-        if first["seed"] < config["seed"] and _same_settings(first, config)
-    }
+    first, by_seed = made(folder)["config"], {}
+    for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
+        config = made(file.parent)["config"]
+        if first["seed"] < config["seed"] and _same_settings(first, config):
+            by_seed[config["seed"]] = file.parent
     return [by_seed[seed] for seed in sorted(by_seed)]
 
 

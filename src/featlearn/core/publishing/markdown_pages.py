@@ -58,11 +58,7 @@ RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECAS
 
 
 def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
-    """All pages of a published run: file below its folder to text.
-
-    ``name``: of the run, which may still be in a ``folder`` of another name. ``findings``: the
-    file.
-    """
+    """All pages of a published run of this ``name``: file below its folder to text."""
     view = {"name": name, **_view(folder, findings)}
     # a run that is being published has another folder yet
     runs = {file.parent.name: file.parent for file in folder.parent.glob(f"[!.]*/{SUMMARY}")}

@@ -24,11 +24,7 @@ FILES = "neighbours/*/*.parquet"
 
 
 def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
-    """The ledgers of neighbours below each other.
-
-    ``parts``: of each ``name``, ``towards`` and ledger. Raises FeatlearnError naming a premise that
-    no claim of the experiment has.
-    """
+    """The ledgers of neighbours below each other; FeatlearnError naming an unknown premise."""
     for about, ledger in parts:
         told = ledger[(ledger["verdict"] != NOT_MEASURED) & (ledger["premises"] != "")]["premises"]
         known = sorted({line.rpartition(": at ")[0] for text in told for line in text.split("\n")})
