@@ -3,10 +3,8 @@
     python scripts/compare.py results/desk results/desk-seed-1
     python scripts/compare.py results/published/desk results/desk/looped/claims/construction.parquet
 
-The second may be the ledger of one experiment: of the first its claims alone are looked at then.
-
-Ends with 1 where a verdict differs. With another seed, what holds in one run and fails in the other
-was not decided by either.
+The second may be the ledger of one experiment, whose claims alone are looked at then. Ends with 1
+where a verdict differs.
 """
 
 from __future__ import annotations

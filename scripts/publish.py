@@ -4,14 +4,10 @@
     python scripts/publish.py --pages desk
     python scripts/publish.py results/tour/sweeps/<keys>/<paper>/<claim>.png
 
-The last one copies a figure of a sweep and its table to ``results/published/sweeps/``.
-
-The front page of the repository tells what `desk` found, with pictures. With ``--pages`` nothing is
-copied: the pages of what is published are written anew, after a change of findings or templates.
-
-Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
-scale as it stands in config/scale/, or of which the commit that is checked out, as it is there,
-would make anything anew.
+The last one copies a figure of a sweep and its table to ``results/published/sweeps/``. With
+``--pages`` only the pages of what is published are written again. Refused is a run that is not
+whole, not of a scale as it stands in config/scale/, or of which the commit that is checked out
+would make anything again.
 """
 
 from __future__ import annotations

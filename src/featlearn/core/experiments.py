@@ -208,8 +208,7 @@ class Published:
     def nothing(self, target: str, _: object = None) -> list[str]:
         """Input of a target that makes nothing by this config: refused when it is asked for."""
         raise FeatlearnError(
-            f"{target}: this config asks for nothing of it; expected entries under the key "
-            f"{target}, as docs/configuration.md shows them"
+            f"{target}: expected entries under this key; see docs/configuration.md"
         )
 
     def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:

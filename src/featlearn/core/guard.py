@@ -64,10 +64,7 @@ def template_fault(words: Iterable[str]) -> str | None:
         option, configs = name.startswith("-"), name.startswith("--configf")
         path = Path(value if option else word)
         if after and not option and not path.is_file():
-            return (
-                f"{word}: no such config file. Every word behind --configfile is one; give targets "
-                "before it"
-            )
+            return f"{word}: no such config file; behind --configfile every word is one"
         wanted = after or configs or path.suffix in (".yaml", ".yml", ".json")
         if wanted and path.exists() and not path.is_file() and not path.is_dir():
             return f"{path}: must be a regular file, got a pipe or a device"
@@ -90,10 +87,7 @@ def _fault(path: Path) -> str | None:
                 return f"must have at most {YAML_BYTES:,} bytes of YAML, got {size:,}"
             content = yaml.load(text, _Loader)
             if isinstance(content, dict) and SWITCH in content:
-                return (
-                    f"{SWITCH}: a config that holds Python is not run; expected plain values "
-                    "(evaluate it with yte where you trust it, and give the result)"
-                )
+                return f"{SWITCH}: a config that holds Python is not run; expected plain values"
     except Repeated as error:
         return str(error)
     except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:

@@ -26,7 +26,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -52,29 +52,20 @@ NO_STREAM = "random numbers must come from a stream of job.seed (featlearn.core.
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
 
 
-class Paths:
+class Paths(list[Path]):
     """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
 
     ``names``: of single files, each with its place. ``groups``: all names, of lists of files too.
     """
 
     def __init__(self, paths: Iterable[Path], names: Mapping[str, int], groups: Iterable[str] = ()):
-        self._all = list(paths)
+        super().__init__(paths)
         self.names, self.groups = dict(names), tuple(groups)
         for name, place in names.items():
-            setattr(self, name, self._all[place])
+            setattr(self, name, self[place])
 
     def __getattr__(self, name: str) -> Path:
         raise AttributeError(f"the rule names no file {name!r}")
-
-    def __getitem__(self, index: int) -> Path:
-        return self._all[index]
-
-    def __iter__(self) -> Iterator[Path]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
 
 
 def _paths(files: Any, staged: Iterable[Path] | None = None) -> Paths:
@@ -280,10 +271,8 @@ class Job:
                 continue
             if fault or record is None:
                 aside = provenance.set_aside(self.results, path)
-                raise DamagedFileError(
-                    f"{path} is damaged ({fault}). It was moved to {aside}; "
-                    "run the same command again and it is rebuilt."
-                )
+                told = f"It was moved to {aside}; run the same command again and it is rebuilt."
+                raise DamagedFileError(f"{path} is damaged ({fault}). {told}")
             self.digests[str(path)] = record["sha256"]
             if "diverged" in record:
                 self._diverged[str(path)] = record["diverged"]

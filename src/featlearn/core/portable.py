@@ -54,10 +54,7 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
         if config[key] != value:
             yield f"{key}: {config[key]!r}; expected {value!r} with portable: true ({why})"
     if config["compile"] == "always":
-        yield (
-            "compile: 'always'; expected auto or never with portable: true (a compiler looks at "
-            "the processor)"
-        )
+        yield "compile: 'always'; expected auto or never with portable: true (compilers differ)"
     yield from _compiled_trainings(config)
 
 
@@ -88,10 +85,8 @@ def check(environment: Mapping[str, str] | None = None) -> None:
     actual = os.environ if environment is None else environment
     for name, value in VARIABLES.items():
         if actual.get(name) != value:
-            raise FeatlearnError(
-                f"portable: true: {name} is {actual.get(name)!r} in this job; expected {value!r}: "
-                "it must be set before a library loads"
-            )
+            here = f"{name} is {actual.get(name)!r} in this job; expected {value!r}"
+            raise FeatlearnError(f"portable: true: {here}: it must be set before a library loads")
 
 
 @cache

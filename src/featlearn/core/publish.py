@@ -190,10 +190,7 @@ def story(paper: str) -> str:
     """The story of a paper for the report: the docstring of its package, as a Markdown page."""
     text = ast.get_docstring(_parsed(f"{PACKAGE.name}.{paper}"))
     if not text:
-        raise FeatlearnError(
-            f"{PACKAGE / paper / '__init__.py'}: expected a docstring: the paper's story for the "
-            "report"
-        )
+        raise FeatlearnError(f"{PACKAGE / paper / '__init__.py'}: expected a docstring, the story")
     return _as_page(text)
 
 

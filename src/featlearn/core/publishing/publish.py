@@ -84,10 +84,8 @@ def faults(root: Path, results: Path) -> Iterator[str]:
         for name in names
     ]
     if aside:
-        yield (
-            f"{len(aside)} files were made neither at the commit {head[:12]} nor at one before it: "
-            f"{some(aside, NAMED)}. Remove {results} and run again"
-        )
+        told = f"{some(aside, NAMED)}. Remove {results} and run again"
+        yield f"{len(aside)} files were made neither at the commit {head[:12]} nor earlier: {told}"
     elif by_commit and (jobs := _would_make(root, report["config"], more)):
         yield f"at the commit {head[:12]} {results} would not stay as it is: {jobs}. Run again"
 
@@ -296,19 +294,13 @@ def elsewhere(root: Path, then: str) -> str:
     here = now.removesuffix(CHANGED)
     if now == then:
         return ""
-    if not now:
-        how = "here is no checkout of git that could tell whether this is the same code"
-    elif here == then:
+    how = f"here is {_short(now)}"
+    if here == then:
         how = f"from which files here differ: {some(changes(root), NAMED)}"
     elif not descends(root, then, then):
-        how = (
-            "which is not in this clone (a shallow one gets its history by git fetch --unshallow); "
-            f"here is {_short(now)}"
-        )
+        how += " (not in this clone: git fetch --unshallow gets the history of a shallow one)"
     elif descends(root, here, then):
-        how = f"before the one here, {_short(now)}; git checkout {_short(then)} is that code"
-    else:
-        how = f"which is not in the history of the one here, {_short(now)}"
+        how += f", which came later; git checkout {_short(then)} is that code"
     return f"made at the commit {_short(then)}, {how}"
 
 

@@ -28,6 +28,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Table
+from featlearn.core.publishing.summary import band
 from featlearn.core.statistical import Look
 from featlearn.core.stats import number, plus_minus
 
@@ -100,7 +101,7 @@ def shown(
         "" if math.isnan(mean) else plus_minus(mean, spread)
         for mean, spread in zip(rows["measured"], rows["spread"], strict=True)
     ]
-    told["band"] = [_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)]
+    told["band"] = [band(row) for row in rows.to_dict("records")]
     told["verdict"] = rows["verdict"]
     told["baselines"] = [
         "; ".join(f"{name}: {number(mean)}" for name, mean in _baselines(one).items())
@@ -125,15 +126,9 @@ def _told(value: Any) -> str:
     return number(value, 6) if _is_number(value) else str(value)
 
 
-def _band(low: float, high: float) -> str:
-    if math.isinf(low) or math.isinf(high):
-        return f"≥ {number(low)}" if math.isinf(high) else f"≤ {number(high)}"
-    return f"{number(low)} to {number(high)}"
-
-
 def _in_band(rows: pd.DataFrame) -> str:
     """Where the claim holds, with the ends if they are the same in all rows."""
-    bands = {_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)}
+    bands = {band(row) for row in rows.to_dict("records")}
     return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
 
 
@@ -315,12 +310,12 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], 
         handles.append(handle)
         for x, y in itertools.compress(cells, where):
             ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **shade | {"fc": "none"}))
-    settings = [str(key["setting"]) for key in keys]
     names = [[str(value) for value in one.taken] for one in (across, up)]
-    if all(one in known for one, known in zip(settings, names, strict=True)):
-        x, y = (known.index(one) for one, known in zip(settings, names, strict=True))
-        corner, ink = (x - 0.5, y - 0.5), COLOURS["ink"]
-        ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=ink, ls=":", lw=2))
+    settings = [(str(key["setting"]), known) for key, known in zip(keys, names, strict=True)]
+    if all(one in known for one, known in settings):
+        x, y = (known.index(one) - 0.5 for one, known in settings)
+        ink = COLOURS["ink"]
+        ax.add_patch(Rectangle((x, y), 1, 1, fill=False, ec=ink, ls=":", lw=2))
         handles.append(_mark(color=ink, ls=":", label="setting of the run"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])
