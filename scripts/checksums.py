@@ -1,7 +1,4 @@
-"""List the SHA-256 of every artefact, in the form that ``sha256sum --check`` reads.
-
-The report is not among them: it tells run times.
-"""
+"""List the SHA-256 of all artefacts as ``sha256sum --check`` reads it; not the report's."""
 
 from featlearn.core.job import Job
 

@@ -3,10 +3,8 @@
     python scripts/compare.py results/desk results/desk-seed-1
     python scripts/compare.py results/published/desk results/desk/looped/claims/construction.parquet
 
-The second may be the ledger of one experiment: of the first its claims alone are looked at then.
-
-Ends with 1 where a verdict differs. With another seed, what holds in one run and fails in the other
-was not decided by either.
+The second may be the ledger of one experiment, whose claims alone are looked at then. Ends with 1
+where a verdict differs.
 """
 
 from __future__ import annotations
@@ -34,8 +32,7 @@ def _ledger(results: Path) -> pd.DataFrame:
     for name in ("claims.parquet", "checksums.txt"):
         if not (results / name).is_file():
             raise FeatlearnError(
-                f"{results}: has no {name}; expected the folder of a finished run of papers, such "
-                "as results/tour (one on own pictures judges no claims: see its own_images/tables)"
+                f"{results}: has no {name}; expected the folder of a finished run of papers"
             )
     return judged(results / "claims.parquet")
 
@@ -68,16 +65,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{claim}: only in {ledger}")
     edited: list[str] = []
     found = changed(first, second)
-    same = found["first"] == found["second"]
-    other = found[~same]
+    other = found[found["first"] != found["second"]]
     for row in other.itertuples():
-        print(
-            f"{row.claim}: {row.first} at {row.measured_first}, "
-            f"{row.second} at {row.measured_second}"
-        )
-    for row in found[same].itertuples():
-        print(f"{row.claim}: {row.first} in both, but {row.measured_first} and "
-              f"{row.measured_second}")  # fmt: skip
+        one, two = f"{row.first} at {row.measured_first}", f"{row.second} at {row.measured_second}"
+        print(f"{row.claim}: {one}, {two}")
+    for row in found.drop(other.index).itertuples():
+        both = f"{row.measured_first} and {row.measured_second}"
+        print(f"{row.claim}: {row.first} in both, but {both}")
     if options.files:
         ours, others = (read_checksums(results / "checksums.txt") for results in runs)
         for line in differences(ours, others, f"in {options.second}"):

@@ -1,7 +1,4 @@
-"""Write ``environment.yml`` for conda users, from ``pyproject.toml`` and ``requirements.lock``.
-
-``make lock`` runs it; a test holds the file to them.
-"""
+"""Write ``environment.yml`` from ``pyproject.toml`` and ``requirements.lock``; `make lock` does."""
 
 from __future__ import annotations
 
@@ -28,13 +25,7 @@ dependencies:
 
 
 def environment_text(pyproject: str, lock: str) -> str:
-    """Text of ``environment.yml``: Python and the direct dependencies at their locked versions.
-
-    Raises
-    ------
-    KeyError
-        If a dependency is not in the lock file: run ``make lock``.
-    """
+    """Text of ``environment.yml``: Python and the direct dependencies at their locked versions."""
     here = {"python_version": PYTHON, "python_full_version": f"{PYTHON}.0", "sys_platform": "linux"}
     pins = {}
     for line in lock.splitlines():

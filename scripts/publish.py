@@ -4,14 +4,10 @@
     python scripts/publish.py --pages desk
     python scripts/publish.py results/tour/sweeps/<keys>/<paper>/<claim>.png
 
-The last one copies a figure of a sweep and its table to ``results/published/sweeps/``.
-
-The front page of the repository tells what `desk` found, with pictures. With ``--pages`` nothing is
-copied: the pages of what is published are written anew, after a change of findings or templates.
-
-Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
-scale as it stands in config/scale/, or of which the commit that is checked out, as it is there,
-would make anything anew.
+The last one copies a figure of a sweep and its table to ``results/published/sweeps/``. With
+``--pages`` only the pages of what is published are written again. Refused is a run that is not
+whole, not of a scale as it stands in config/scale/, or of which the commit that is checked out
+would make anything again.
 """
 
 from __future__ import annotations
@@ -37,12 +33,6 @@ def main(words: list[str] | None = None) -> int:
         "runs", nargs="+", metavar="run", help="folder below results/; or a figure of a sweep"
     )
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
-    parser.add_argument(
-        "--keep",
-        action="store_true",
-        help="accept measurements of the run published before, where the portable runs of both "
-        "commits have the same bytes of an experiment",
-    )
     options = parser.parse_args(words)
     try:
         figures = [run for run in options.runs if run.endswith(".png")]
@@ -55,7 +45,7 @@ def main(words: list[str] | None = None) -> int:
                 rewrite(ROOT, ROOT / APART / run)
                 print(f"{APART}/{run}: pages")
                 continue
-            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run, options.keep)
+            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
         # after all runs: with a changed README the checkout is not its commit any more
         if {*options.runs} - {*figures} and (ROOT / APART / FRONT).is_dir():

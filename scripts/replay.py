@@ -4,10 +4,9 @@
     python scripts/replay.py elsewhere/results/tour --experiment mrp/growth
 
 Nothing is trained, and nothing is written into the run's folder. It names each figure and table
-whose bytes are not those of the run's record; each claim with another value in a column that the
-run has; each frame that is not what the run recorded; and each rule that computes and would run
-again because its code is another. The exit status is 1 if there are any. Exhibits that a rule
-computes (contact sheets) are not drawn again; of these the code is compared as well.
+whose bytes are not those of the run's record, each claim with another value, each frame that is not
+what was recorded, and each rule that computes and would run again. The exit status is 1 if there
+are any. Of exhibits that a rule computes (contact sheets) the code is compared.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,33 +29,31 @@ sys.path.insert(0, str(ROOT / "src"))
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import pandas as pd
+
 from featlearn.core import provenance
+from featlearn.core.claims import judged
+from featlearn.core.experiments import ENDS
 from featlearn.core.files import digest, read_parquet
+from featlearn.core.job import read_frame
+from featlearn.core.outputs import write_exhibit
 from featlearn.core.publishing.publish import plan
 
 
-def would_run_again(run: Path, computing: Mapping[str, Any]) -> Iterator[str]:
-    """Rules that compute whose code is another than the run's."""
-    known = {}
-    for _, record in provenance.records(run):
-        if record:
-            known[record["rule"]] = record["code"]
-    for rule, code in computing.items():
-        if rule in known and known[rule] != code:
-            yield f"rule {rule}: would run again, as its code is another"
-
-
+@dataclass
 class Replay:
     """An experiment of a run, drawn and judged again."""
 
-    def __init__(self, one: Any, run: Path, results: str, folder: Path, ignored: Sequence[str]):
-        self.one, self.run, self.results, self.folder = one, run, results, folder
-        self.ignored = ignored
+    one: Any
+    run: Path
+    results: str
+    folder: Path
+    ignored: Sequence[str]
 
     def differences(self) -> list[str]:
         """A line each."""
         # what several exhibits read is read once
-        self.frame = functools.cache(self._frame)
+        self.frame = functools.cache(lambda name: read_frame(self.files(name)))
         return [*self.frames(), *self.exhibits(), *self.claims()]
 
     def inside(self, file: str) -> str:
@@ -65,16 +63,10 @@ class Replay:
     def files(self, name: str) -> list[Path]:
         given = self.one.frames[name]
         return [
-            self.run / self.inside(file)
-            if self.inside(file)
-            else Path(os.path.normpath(self.folder / file))
+            Path(os.path.normpath((self.run if inside else self.folder) / (inside or file)))
             for file in ([given] if isinstance(given, str) else given)
+            for inside in [self.inside(file)]
         ]
-
-    def _frame(self, name: str) -> Any:
-        from featlearn.core.job import read_frame
-
-        return read_frame(self.files(name))
 
     def recorded(self, file: str) -> str:
         """SHA-256 of a file of the run by its record."""
@@ -85,14 +77,11 @@ class Replay:
         for name in self.one.frames:
             for file in self.files(name):
                 if file.is_relative_to(self.run):
-                    inside = str(file.relative_to(self.run))
-                    if not file.is_file() or digest(file) != self.recorded(inside):
+                    inside = file.relative_to(self.run)
+                    if not file.is_file() or digest(file) != self.recorded(str(inside)):
                         yield f"{inside}: is not what the run recorded"
 
     def exhibits(self) -> Iterator[str]:
-        from featlearn.core.experiments import ENDS
-        from featlearn.core.outputs import write_exhibit
-
         for shown in (each for batch in self.one.batches for each in batch.exhibits):
             stem = f"{shown.paper}/{shown.kind}s/{shown.name}"
             with tempfile.TemporaryDirectory() as folder:
@@ -113,8 +102,6 @@ class Replay:
                         yield f"{stem}{file.suffix}: differs"
 
     def claims(self) -> Iterator[str]:
-        from featlearn.core.claims import judged
-
         if not self.one.claims:
             return
         name = f"{self.one.paper}/claims/{self.one.name}.parquet"
@@ -126,8 +113,6 @@ class Replay:
         except Exception as error:
             yield f"{name}: {type(error).__name__}: {error}"
             return
-        import pandas as pd
-
         # claims that another experiment of the run has judged are known by their ids
         ledgers = {
             path.name: read_parquet(path) for path in (self.run / name).parent.glob("*.parquet")
@@ -158,19 +143,23 @@ def main() -> int:
         parser.error(f"{given.run}: no finished run; expected a folder such as results/tour")
     wanted = [name.partition("/")[0] for name in given.experiment] + given.paper
     published, computing, folder = plan(ROOT, run, sorted({*wanted}))
+    known = {f"{one.paper}/{one.name}": one for one in published.experiments}
     chosen = [
         one
-        for one in published.experiments
-        if not given.experiment
-        or one.paper in given.paper
-        or f"{one.paper}/{one.name}" in given.experiment
+        for name, one in known.items()
+        if not given.experiment or one.paper in given.paper or name in given.experiment
     ]
-    if unknown := {*given.experiment} - {f"{one.paper}/{one.name}" for one in chosen}:
+    if unknown := {*given.experiment} - {*known}:
         parser.error(f"no experiment {', '.join(sorted(unknown))}")
     import matplotlib.pyplot  # noqa: F401 -- once, for all that follow
     import seaborn  # noqa: F401
 
-    lines = list(would_run_again(run, computing))
+    codes = {record["rule"]: record["code"] for _, record in provenance.records(run) if record}
+    lines = [
+        f"rule {rule}: would run again, as its code is another"
+        for rule, code in computing.items()
+        if codes.get(rule, code) != code
+    ]
     ignored = [*filter(None, given.ignore.split(","))]
     jobs = [Replay(one, run, published.results, folder, ignored) for one in chosen]
     # a process each: no figure or setting of one experiment is seen by the next

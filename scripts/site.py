@@ -1,8 +1,4 @@
-"""What MkDocs reads for the site: files of the repository at their addresses, and formulas.
-
-Pages are the Markdown files of the repository. All that they link to and is a file goes along; a
-folder has no page, so a link to one is text.
-"""
+"""What MkDocs reads: Markdown of the repository, all files it links to, and formulas."""
 
 from __future__ import annotations
 

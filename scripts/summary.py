@@ -2,8 +2,7 @@
 
     python scripts/summary.py results/tour
 
-Verdicts and numbers are those that the report shows first: of a small run the published ones, with
-the number of this run behind them.
+Of a small run verdicts and numbers are the published ones, with the number of this run behind them.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
     python scripts/verify.py --scale tour --cores 2
     python scripts/verify.py --scale tour --here        only what is on disk, against its records
     python scripts/verify.py --published                what was published of portable runs
-    python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
-    python scripts/verify.py --published --kills 20
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -12,14 +10,10 @@ Not a rule: it runs the whole workflow a second time, beside the first.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -53,48 +47,13 @@ def run_in(folder: str, cores: str, **config: object) -> list[str]:
     ]
 
 
-def killed(command: list[str], kills: int, within: float) -> int:
-    """Start a run ``kills`` times and kill it with all that it started; how often that met it.
-
-    Each time at a random instant ``within`` so many seconds from its start. A run that ended before
-    is started no more.
-    """
-    instants = random.Random(0)
-    for number in range(kills):
-        if not kill_after(instants.uniform(0, within), command):
-            print(f"ended before it was killed more than {number} times; take a smaller --within")
-            return number
-        print(f"killed {number + 1} of {kills} times", flush=True)
-    return kills
-
-
-def run_again(
-    folder: str, command: list[str], kills: int, within: float
-) -> tuple[dict[str, str] | int, str]:
-    """Checksums of a run that is brought to its end, and how; or the code of one that failed."""
-    met = killed(command, kills, within)
-    how = f", killed {met} times" * bool(kills)
+def run_again(folder: str, command: list[str]) -> dict[str, str] | int:
+    """Checksums of a run that is brought to its end; the code of one that failed."""
     if code := subprocess.run(command, check=False).returncode:
         print("the second run failed: nothing was compared", file=sys.stderr)
-        return code, how
+        return code
     (listed,) = Path(folder).glob("results/*/checksums.txt")
-    return read_checksums(listed), how
-
-
-def kill_after(seconds: float, command: list[str]) -> bool:
-    """Start a command and kill it with all its children; whether it was still at work then."""
-    run = psutil.Popen(command, start_new_session=True)
-    try:
-        run.wait(seconds)
-    except psutil.TimeoutExpired:
-        return True
-    finally:  # after Ctrl-C, too, which does not reach a session of its own
-        if run.is_running():
-            for process in [*run.children(recursive=True), run]:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.kill()
-            run.wait()
-    return False
+    return read_checksums(listed)
 
 
 def tell(faults: list[str], well: str) -> int:
@@ -103,7 +62,7 @@ def tell(faults: list[str], well: str) -> int:
     return int(bool(faults))
 
 
-def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -> int:
+def of_scale(scale: str, cores: str, results: Path) -> int:
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
@@ -116,16 +75,15 @@ def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        command = run_in(folder, cores, scale=scale)
-        again, how = run_again(folder, command, kills, within)
+        again = run_again(folder, run_in(folder, cores, scale=scale))
     if isinstance(again, int):
         return again
     faults += differences(expected, again, "in the second run")
-    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{how}"
+    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run"
     return tell(faults, well)
 
 
-def of_published(cores: str, kills: int, within: float) -> int:
+def of_published(cores: str) -> int:
     """What was published of portable runs, made again on this machine."""
     portable = {
         folder: told for folder, told in published(ROOT).items() if told["config"]["portable"]
@@ -142,10 +100,10 @@ def of_published(cores: str, kills: int, within: float) -> int:
         expected = read_checksums(folder / "checksums.txt")
         with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as place:
             command = run_in(place, cores, scale=told["config"]["scale"], portable=True)
-            again, how = run_again(place, command, kills, within)
+            again = run_again(place, command)
         if isinstance(again, int):
             return again
-        well = f"{len(expected)} files of {folder}: every byte equal on this machine{how}"
+        well = f"{len(expected)} files of {folder}: every byte equal on this machine"
         found |= tell(differences(expected, again, "on this machine"), well)
     return found
 
@@ -160,25 +118,15 @@ def main() -> int:
     parser.add_argument(
         "--published", action="store_true", help="make what was published of portable runs again"
     )
-    parser.add_argument(
-        "--kills", type=int, default=0, help="kill that run so often, until it has ended"
-    )
-    parser.add_argument(
-        "--within", type=float, default=60, help="most seconds from a start to its kill (60)"
-    )
     options = parser.parse_args()
     if options.published:
-        return of_published(options.cores, options.kills, options.within)
+        return of_published(options.cores)
     # what is installed works in the folder that it is called in
     # a run of one's own lies where it was started; called from elsewhere, the clone's is meant
     own = ROOT.name == "_workflow" or (Path("results") / options.scale).is_dir()
     base = Path() if own else ROOT
     results = base / "results" / options.scale
-    return (
-        here(results)
-        if options.here
-        else of_scale(options.scale, options.cores, options.kills, options.within, results)
-    )
+    return here(results) if options.here else of_scale(options.scale, options.cores, results)
 
 
 if __name__ == "__main__":

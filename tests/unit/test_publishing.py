@@ -22,9 +22,9 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import lineage, write_record
 from featlearn.core.publish import (
     PACKAGE,
+    TABLE,
     exhibits,
     is_known,
-    refuse_missing_tables,
     refuse_unknown,
     refuse_unknown_findings,
     story,
@@ -301,8 +301,10 @@ def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared(
     for paper in papers():
         modules = [file.stem for file in (PACKAGE / paper).glob("analysis/*.py")]
         shown = [one for module in modules for one in exhibits(paper, module)]
-        refuse_unknown((one.code, one.page) for one in shown)
-        refuse_unknown([(paper, story(paper))])
+        texts = [(one.code, paper, one.page) for one in shown] + [(paper, paper, story(paper))]
+        # which tables there are, the rules say
+        quoted = {f"{paper}/{name}" for _, _, text in texts for name in TABLE.findall(text)}
+        refuse_unknown(texts, quoted)
         figures |= {f"{paper}/{one.name}" for one in shown}
     assert {entry["figure"] for entry in entries if "figure" in entry} <= figures
 
@@ -326,14 +328,14 @@ def test_a_claim_is_known_by_what_its_paper_spells(claim):
 def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():
     text = 'so {{ verdict("mrp/no-such-claim") }}, {{ said("mrp/images-transfer", holds="") }}'
     with pytest.raises(FeatlearnError, match="figure x: asks for the claim mrp/no-such-claim"):
-        refuse_unknown([("figure x", text)])
+        refuse_unknown([("figure x", "mrp", text)], ())
     with pytest.raises(FeatlearnError, match="finding one: no claims module declares mrp/none"):
         refuse_unknown_findings([{**ENTRY, "claim": "mrp/none-such"}], ["mrp"])
     refuse_unknown_findings([ENTRY], ["looped"])
     text = '{{ value("sizes", "mean") }} and {{ value("other/sizes") }}'
-    refuse_missing_tables([("figure x", "mrp", text)], {"mrp/sizes"})
+    refuse_unknown([("figure x", "mrp", text)], {"mrp/sizes"})
     with pytest.raises(FeatlearnError, match="figure x: quotes the table icl/sizes, which no rule"):
-        refuse_missing_tables([("figure x", "icl", text)], {"mrp/sizes"})
+        refuse_unknown([("figure x", "icl", text)], {"mrp/sizes"})
 
 
 # --------------------------------------------------------------------------- findings

@@ -66,7 +66,7 @@ def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
 def test_a_target_that_makes_nothing_says_so_and_without_a_config_the_scale_is_tour(doors):
     told = doors["empty"].result()
     assert told.code != 0
-    assert "real_images: this config asks for nothing of it; expected entries" in told.text
+    assert "real_images: expected entries under this key" in told.text
     assert doors["default"].result()["claims"] == 1
 
 

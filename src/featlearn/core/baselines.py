@@ -1,10 +1,9 @@
 """A panel of baselines, once for all papers: methods that learn no features, solved exactly.
 
 Each is kernel ridge regression on the labels, in float64, in blocks of rows, on the inputs that the
-learner saw. Penalty and bandwidth are chosen on validation data, and so is the member that counts
-as the best of the panel. A member that a data model goes without is excused in the paper's own
-mapping, with the reason; one that is neither there nor excused is refused. At the end, the least
-hinge loss of given features under a head of bounded norm.
+learner saw. Penalty, bandwidth and the best of the panel are chosen on validation data. A member
+that a data model goes without is excused with a reason, or refused. At the end, the least hinge
+loss of given features under a head of bounded norm.
 """
 
 from __future__ import annotations
@@ -53,9 +52,6 @@ class Score(NamedTuple):
     train: float
     validation: float
     test: float
-
-
-# --------------------------------------------------------------------------- kernels
 
 
 def of_features(features: Callable[[Tensor], Tensor]) -> Kernel:
@@ -162,9 +158,6 @@ def _with_one(features: Tensor) -> Tensor:
     return torch.cat([features, torch.ones_like(features[:, :1])], 1)
 
 
-# --------------------------------------------------------------------------- solutions
-
-
 def accuracy(result: Tensor, y: Tensor) -> float:
     """Share of the inputs whose sign is right, or whose largest of several outputs is."""
     if y.shape[1] == 1:
@@ -181,19 +174,9 @@ def ridge(candidates: Sequence[Kernel], sets: Sequence[Data], score: Scorer = ac
     """Kernel ridge regression of the labels; kernel and penalty by validation.
 
     The error that chooses is the mean square, which the regression minimises: accuracies tie.
-    From the largest penalty down, until it has risen twice in a row.
-
-    Parameters
-    ----------
-    candidates
-        Kernels to choose from.
-    sets
-        Training, validation and test data.
-
-    Raises
-    ------
-    FeatlearnError
-        If the kernel on the training inputs takes more than :data:`MEMORY`.
+    From the largest penalty down, until it has risen twice in a row. ``sets``: training, validation
+    and test data. Raises FeatlearnError if the kernel on the training inputs takes more than
+    :data:`MEMORY`.
     """
     x, n = sets[0].x.double(), len(sets[0].x)
     if 3 * 8 * n**2 > MEMORY:
@@ -250,20 +233,10 @@ def panel(
 ) -> tuple[dict[str, Score], str]:
     """Every member's scores, and the name of the one that is the best on validation data.
 
-    Parameters
-    ----------
-    methods
-        By name: kernels to solve, or scores of what was trained elsewhere. What ``left_out`` names
-        is passed over.
-    left_out
-        Members that this data model goes without, each with the reason.
-    best
-        ``min`` for a score that is an error.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming a member that is neither given nor left out with a reason.
+    ``methods``: by name, kernels to solve, or scores of what was trained elsewhere. ``left_out``:
+    members that this data model goes without, each with the reason; they are passed over. ``best``:
+    ``min`` for a score that is an error. Raises FeatlearnError naming a member that is neither
+    given nor left out with a reason.
     """
     scores = {} if "majority" in left_out else {"majority": majority(sets, score)}
     for name, method in methods.items():
@@ -317,9 +290,8 @@ def least_hinge(features: Tensor, y: Tensor, norm: float, steps: int) -> Least:
     """Least mean of max(0, 1 - y_i <w, psi(x_i)>) over the heads w in the ball of this ``norm``.
 
     Of features (n, N) and labels (n,), as a saddle point by primal-dual steps (Chambolle and Pock
-    2011), so that the loss comes with a certificate: no head does better than the value of the
-    dual. The last iterate and the mean of the later half are both tried, and the better one is
-    kept.
+    2011): no head does better than the value of the dual. The better of the last iterate and the
+    mean of the later half is kept.
     """
     signed = y[:, None] * features
     count, width = signed.shape

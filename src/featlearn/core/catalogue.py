@@ -42,8 +42,8 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
     """Entries of ``config/catalogue.yaml``, then those of papers with a file of their own.
 
     That is ``config/catalogue/<paper>.yaml``, with ``items`` alone. Raises ConfigError naming each
-    wrong entry: a key that is missing, unknown or of another type, a paper or kind that the file
-    does not list, an item that stands there twice or repeats none before it.
+    wrong entry: what the schema refuses, a paper or kind that the file does not list, an item that
+    stands there twice or repeats none before it.
     """
     catalogue = read_own_yaml(path)
     others = sorted(path.with_suffix("").glob("*.yaml"))
@@ -63,11 +63,7 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
 def contents(
     path: str, shown: Sequence[Any], met: Collection[str], given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What each exhibit holds in a run that ``met`` some needs of the catalogue.
-
-    ``measured`` where all needs of its entry are met, and any where it has none; else
-    ``stand-in``. ``given``: what is known of some, which no need turns into more.
-    """
+    """What each exhibit holds in a run that ``met`` some needs; ``given`` is known of some."""
     found = {one.name: "stand-in" for one in shown}
     needs = {one["item"]: one["needs"] for one in read_catalogue(Path(path))} if met else {}
     for one in shown if met else ():
@@ -103,10 +99,8 @@ def files_of(item: str) -> tuple[str, str]:
 
 
 def status_of(item: str, results: Path) -> tuple[str, list[str]]:
-    """What the run in ``results`` made of ``item``, see the module's text, and the real data in it.
-
-    The second has a text a data set, with the number of its images, and one a network.
-    """
+    """What the run in ``results`` made of ``item``, and texts on real data sets and networks in
+    it."""
     main = results / files_of(item)[0]
     found = lineage(results, [main]) if main.is_file() else {}
     if main not in found:
@@ -148,13 +142,7 @@ def _lacks(entry: Mapping[str, Any], status: str, made_of: Sequence[str]) -> lis
 
 
 def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str) -> pd.DataFrame:
-    """One row an item, with the columns of :data:`COLUMNS`.
-
-    ``make`` is the command to which a file is added to make it again, ``snakemake --cores 2``.
-    ``needs`` and ``files`` are lists of text; ``command`` makes the item again, and is empty where
-    nothing makes it yet. ``made_of`` are texts on the real data in it, ``lacks`` what is missing to
-    ``regenerated``.
-    """
+    """A row an item, with :data:`COLUMNS`; ``make``: what makes a file that is added to it."""
     rows = []
     for entry in items:
         status, made_of = status_of(entry["item"], results)

@@ -47,11 +47,8 @@ def unknown(name: object, known: Sequence[str]) -> str:
 class Checks:
     """Collects the faults of a section: what its keys must be beside the others.
 
-    ``path``: where the section stands in the config. ``section``: its keys; a dotted name means a
-    key in a group.
+    ``path``: where the ``section`` stands in the config; a dotted name means a key in a group.
 
-    Examples
-    --------
     >>> check = Checks("toy", {"kept": 4, "window": 8, "sizes": [1, 3]})
     >>> check.more("kept", "window"), check.holds("sizes", 2)
     (False, False)

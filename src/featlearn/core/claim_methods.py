@@ -3,13 +3,11 @@
 The first paragraph is the statement, the rest the reason of the band; the method returns one number
 a replicate. ``self.<frame>`` is a frame of the experiment, ``self.config`` the paper's section. The
 id is ``<paper>/<name of the method, with dashes>``. With ``each`` the method is a family, a claim
-for each group of words: they fill ``{word}`` in the id and in all texts, those that are fields of
-:class:`~featlearn.core.claims.Claim` count as such, and the method gets those that it has as
-parameters. What a theorem assumes is a method as well, a :func:`premise`: its docstring is the
-assumption, and it returns the number of the run and the one that is needed;
-``premises=("few_kernels",)`` in the decorator of a claim, or of all of a class, names it. In the
-same way ``baselines="others"`` names a method that gives what the number is compared with: by the
-words that a reader sees, numbers in the unit of the quantity. docs/adding-a-paper.md has examples.
+for each group of words: they fill ``{word}`` in the id and all texts, count as fields of
+:class:`~featlearn.core.claims.Claim`, and go to the method's parameters. What a theorem assumes is
+a :func:`premise`: its docstring is the assumption, and it returns the number of the run and the one
+that is needed; ``premises=("few_kernels",)`` names it. In the same way ``baselines="others"`` names
+a method that gives by name what the number is compared with. docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations
@@ -42,10 +40,10 @@ def claim(
 ) -> Callable[[Method], Method]:
     """Declare a method of :class:`Claims` as a claim.
 
-    ``source``, ``quantity``: as of :class:`~featlearn.core.claims.Claim`. ``id``: behind
-    ``<paper>/``, where it is not the name of the method with dashes. ``each``: words of each claim
-    of a family. ``**given``: any other field of a claim. A band without ``low`` or ``high`` has no
-    end there; an end that depends on a setting is a function of the paper's section of the config.
+    ``source``, ``quantity``, ``**given``: fields of :class:`~featlearn.core.claims.Claim`. ``id``:
+    behind ``<paper>/``, where it is not the method's name. ``each``: words of each claim of a
+    family. A band without ``low`` or ``high`` has no end there; an end that depends on a setting is
+    a function of the paper's section of the config.
     """
 
     def mark(method: Method) -> Method:
@@ -70,11 +68,10 @@ def premise(relation: str) -> Callable[[Method], Method]:
 class Claims:
     """Claims of an experiment, in the order of their methods; inherited ones first.
 
-    A subclass that names its ``paper`` declares them; one without is a base for others. Any field
-    of a claim can be said of all of them as an attribute of the class (``out_of_reach`` also as a
-    method of the config); what a decorator says wins, but ``changed`` is put together. ``config``:
-    the paper's section. ``prefix``: of each id behind ``<paper>/``. ``**words``: fill ``{word}`` in
-    all texts.
+    A subclass that names its ``paper`` declares them; one without is a base for others. A field of
+    all claims is an attribute of the class (``out_of_reach`` also a method of the config); what a
+    decorator says wins, but ``changed`` is put together. ``prefix``: of each id behind
+    ``<paper>/``. ``**words``: fill ``{word}`` in all texts.
     """
 
     paper: ClassVar[str] = ""

@@ -1,12 +1,10 @@
 """The ledger: what a paper says must hold, the band fixed before looking, and the verdict.
 
-A verdict is formed from the interval of what was measured, and not from its mean alone: ``holds``
-where the whole interval lies in the band, ``fails`` where all of it lies outside, ``undecided``
-where it straddles an end. What a run cannot show because its declared sizes, lengths or replicates
-are below those that the band was derived for is ``not shown at this scale``. A theorem is refuted
-only where its premises are met: a claim that misses its band with a violated premise is
-``outside premises``. A verdict is always one on the sizes of the run: where a statement is of a
-limit that no computer comes near, ``asymptotic`` says so beside it.
+A verdict is formed from the interval of what was measured: ``holds`` where the whole interval lies
+in the band, ``fails`` where all of it lies outside, ``undecided`` where it straddles an end. What a
+run cannot show at sizes below those that the band was derived for is ``not shown at this scale``. A
+claim that misses its band with a violated premise is ``outside premises``: it refutes no theorem. A
+verdict is on the sizes of the run; ``asymptotic`` says where a statement is of a limit beyond them.
 """
 
 from __future__ import annotations
@@ -115,9 +113,8 @@ LEAST_REPLICATES = 10
 class Premise:
     """An assumption of a theorem, computed from the config or the frames of a run.
 
-    ``text``: the assumption as the paper writes it, e.g. ``m <= sqrt(k)``. ``relation``: ``<=`` or
-    ``>=``: how the number of the run must lie to the one that the theorem needs. ``measure``: gives
-    both from the frames, the number of the run first.
+    ``text``: as the paper writes it, e.g. ``m <= sqrt(k)``. ``relation``: ``<=`` or ``>=``, between
+    the number of the run and the one that is needed. ``measure``: gives both, in this order.
     """
 
     text: str
@@ -145,27 +142,21 @@ class Premise:
 class Claim:
     """One statement of a paper that a number can confirm or refute.
 
-    ``claim``: ``paper/name``, e.g. ``mrp/headline-captured``. ``kind``: one of :data:`KINDS`.
-    ``source``: theorem, equation or page. ``statement``: what must hold, in words. ``quantity``:
-    what is measured. ``low``, ``high``: the band, both ends included, fixed before the measurement.
-    ``reason``: why this band. ``measure``: reads the quantity off the frames of a run, one number a
-    replicate. ``artefact``: file with the raw numbers, below ``results/<scale>/``; empty for the
-    file of the frame that ``measure`` reads first. ``out_of_reach``: what is not inside its band is
-    ``not shown at this scale`` if this gives a reason. It reads the config: a larger one closes it.
-    ``possible``: least and largest value that the quantity can take: the interval is cut to it.
-    ``statistic``: what the replicates say together, one of :data:`STATISTICS`: ``mean``
-    (t-interval), ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
-    ``exponent`` (local ones over sizes; :func:`~featlearn.core.stats.estimate_exponent`),
-    ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
-    ``asymptotic``: of a statement with o(1) or an unnamed constant: the calculation, from its
-    formulas and without a run, by which it misses the band at every size that a computer holds. The
-    verdict is that of these sizes all the same. ``changed``: what of the claim was changed after a
-    result had been seen, and which; empty if nothing. ``paper_says``: the statement in the paper's
-    words, at most :data:`MOST_WORDS`; empty if it has none. ``premises``: what the theorem assumes,
-    as far as a run can compute it. ``failure``: of a theorem, what failed where it does not hold:
-    one of :data:`FAILURES`, but not ``outside premises``, which follows from ``premises``.
-    ``baselines``: what the quantity is compared with, by name: from the frames numbers in its unit.
-    ``searched``: the one number is the best of several replicates, as of restarts of a search.
+    ``claim``: ``paper/name``. ``kind``: one of :data:`KINDS`. ``source``: theorem, equation or
+    page. ``statement``: what must hold. ``quantity``: what is measured. ``low``, ``high``: the
+    band, both ends included, fixed before the measurement; ``reason``: why. ``measure``: one number
+    a replicate, off the frames of a run. ``artefact``: file with the raw numbers, below
+    ``results/<scale>/``; empty for that of the frame that ``measure`` reads first.
+    ``out_of_reach``: gives of a config the reason why a miss is ``not shown at this scale``.
+    ``possible``: least and largest value of the quantity, to which the interval is cut.
+    ``statistic``: one of :data:`STATISTICS`; a ``share`` has 0 or 1 a replicate, an ``exponent``
+    local ones over sizes, what is ``exact`` no sampling error. ``asymptotic``: of a statement with
+    o(1) or an unnamed constant, the calculation by which it misses the band at every size that a
+    computer holds. ``changed``: what was changed after which result had been seen. ``paper_says``:
+    at most :data:`MOST_WORDS` words of the paper. ``premises``: assumptions that a run can compute.
+    ``failure``: of a theorem that does not hold, one of :data:`FAILURES`; ``outside premises``
+    follows from ``premises``. ``baselines``: from the frames, what the quantity is compared with,
+    by name. ``searched``: the one number is the best of several replicates, as of restarts.
     """
 
     claim: str
@@ -231,8 +222,6 @@ def needs(**least: float) -> OutOfReach:
     ``**least``: place of a number in the paper's section, levels divided by ``__``, and its least
     value; of a list of numbers its largest counts.
 
-    Examples
-    --------
     >>> reach = needs(runaway__data__classes=5, runaway__replicates=10)
     >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
     '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
@@ -265,10 +254,7 @@ def _sizes(sizes: Mapping[str, Any]) -> str:
 
 
 def original(place: str) -> OutOfReach:
-    """Out of reach on a stand-in for the paper's data: a miss there refutes no printed figure.
-
-    ``place``: of a key that is true for the paper's data, as :func:`needs` takes it.
-    """
+    """Out of reach on a stand-in for the paper's data: where the key at ``place`` is not true."""
     return lambda config: (
         None if _at(config, place) else "a stand-in; the paper prints this of its data."
     )
@@ -286,9 +272,8 @@ def first_of(*reasons: OutOfReach) -> OutOfReach:
 class Frames(Mapping[str, pd.DataFrame]):
     """The frames of an experiment, each read when a claim first asks for it.
 
-    ``read``: gives the frame of a name. ``names``: that ``read`` knows. ``derived``: frames that
-    follow from the config. ``files``: of a frame the file below ``results/<scale>/`` that holds it.
-    ``asked``: names of the frames that were asked for, in this order.
+    ``read``: gives the frame of one of ``names``. ``derived``: frames that follow from the config.
+    ``files``: of a frame its file below ``results/<scale>/``. ``asked``: names that were asked for.
     """
 
     def __init__(
@@ -317,10 +302,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 
 def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
-    """The claims of a module: those of its classes that name a paper.
-
-    Raises FeatlearnError if there are none.
-    """
+    """The claims of a module's classes that name a paper; FeatlearnError if there are none."""
     from featlearn.core.claim_methods import of_module
 
     found = of_module(module, config)
@@ -332,11 +314,10 @@ def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
 def check(experiments: Iterable[Mapping[str, Any]]) -> None:
     """Refuse claims that could be judged only in vain.
 
-    ``experiments``: of each the ``module`` with its claims, their ``paper``, the ``config`` that
-    they get, and the ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError
-    naming a module whose claims cannot be made or ask for keys that the config lacks, a claim of
-    another paper, one that is declared twice, and one whose raw numbers would lie in a file that no
-    rule makes for its experiment.
+    ``experiments``: of each the ``module``, ``paper`` and ``config`` of its claims, and the
+    ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError naming a module whose
+    claims cannot be made, a claim of another paper, one declared twice, and one whose raw numbers
+    would lie in a file that no rule makes for its experiment.
     """
     homes: dict[str, str] = {}
     for one in experiments:
@@ -377,10 +358,9 @@ def judged(
 ) -> pd.DataFrame:
     """The ledger of an experiment.
 
-    ``module``: with its claims. ``read``, ``config``: see :class:`Frames` and :func:`ledger`.
-    ``files``: of each frame the file below ``results/<scale>/``, empty where it is none of the run.
-    ``tolerant``: a claim without a number to judge is :data:`NOT_MEASURED`, and its premises say
-    why.
+    ``read``, ``files``, ``config``: see :class:`Frames` and :func:`ledger`; a file that is none of
+    the run is empty. ``tolerant``: a claim without a number is :data:`NOT_MEASURED`; its premises
+    say why.
     """
     derived = getattr(module, "derived", None)
     inside = {name: file for name, file in files.items() if file}
@@ -428,10 +408,7 @@ def measured(claim: Claim, values: np.ndarray) -> Estimate:
 
 
 def alike(claim: Claim, values: np.ndarray) -> bool:
-    """Whether several replicates give one number to the last bit, and no share of a few things.
-
-    A stream that all replicates share is no sample; three of four may well be found in each.
-    """
+    """Whether replicates give one number to the last bit, no share of a few: one stream for all."""
     if claim.statistic in ("exact", "share") or len(values) < 2 or np.any(values != values[0]):
         return False
     return any(map(_telling, np.ravel(values[0])))
@@ -445,10 +422,7 @@ def _telling(value: float) -> bool:
 
 
 def shared_streams(name: str, frame: pd.DataFrame) -> str:
-    """Two replicates of a frame that hold the same numbers, in words; empty if all differ.
-
-    Raises ValueError naming a replicate that is missing, or lacks a number that another has.
-    """
+    """Two replicates that hold the same numbers, in words; ValueError if one lacks some."""
     if "replicate" not in getattr(frame, "columns", ()):
         return ""
     held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
@@ -478,13 +452,7 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
 def check_count(
     values: np.ndarray, frames: Iterable[pd.DataFrame], config: Mapping[str, Any]
 ) -> None:
-    """Refuse numbers that are not one a replicate.
-
-    A frame holds as many replicates as it has, or as it has at one setting in a column of a few,
-    and the config names this number.
-
-    Raises ValueError with the counts that the frames or the config allow.
-    """
+    """Raise ValueError where numbers are not one a replicate of the frames or the config."""
     counts: set[int] = set()
     for frame in frames:
         if "replicate" in getattr(frame, "columns", ()):
@@ -516,11 +484,7 @@ def _counts(config: Any) -> Iterator[int]:
 def judge(
     claim: Claim, seen: Estimate, config: Mapping[str, Any], premises_met: bool = True
 ) -> str:
-    """The verdict on what was measured.
-
-    What equals an end of the band up to rounding lies in it. A mean without an interval (a single
-    replicate) decides nothing.
-    """
+    """The verdict; an end of the band is met up to rounding; no interval, no decision."""
     slack = 1e-12 * max(1.0, abs(seen.mean))
     low, high = claim.low - slack, claim.high + slack
     if low <= seen.low and seen.high <= high:
@@ -539,11 +503,7 @@ def _means(others: Mapping[str, Any]) -> str:
 
 
 def smallest_effect(claim: Claim, values: np.ndarray) -> float:
-    """How far from an end of its band a mean must lie so that these replicates tell it apart.
-
-    With the probability :data:`POWER`, if they scatter as they did. Not a number for other
-    statistics than a mean, and for a single replicate.
-    """
+    """How far beyond an end of its band a mean is told apart with :data:`POWER`; NaN if no mean."""
     if claim.statistic == "exact":
         return 0.0
     if claim.statistic != "mean" or len(values) < 2:
@@ -553,11 +513,7 @@ def smallest_effect(claim: Claim, values: np.ndarray) -> float:
 
 
 def would_decide(claim: Claim, values: np.ndarray) -> float:
-    """Replicates whose interval would clear the ends of the band, if mean and scatter stay.
-
-    Infinite if no :data:`MOST_REPLICATES` would; not a number for other statistics than a mean, and
-    for a single replicate.
-    """
+    """Replicates whose interval would clear the band, if mean and scatter stay; or infinite."""
     if claim.statistic != "mean" or len(values) < 2:
         return math.nan
     deviation = float(values.std(ddof=1))
@@ -573,10 +529,9 @@ def ledger(
 ) -> pd.DataFrame:
     """Measure and judge every claim.
 
-    ``claims``: in the order in which they shall be read. ``frames``: the measurements, by the names
-    that the claims use. ``config``: the paper's section of the config, for ``out_of_reach``.
-    Returns DataFrame: one row a claim, with the columns of :data:`COLUMNS`. Raises ValueError if
-    two claims have the same name, or a measure gives no or non-finite numbers.
+    ``frames``: the measurements by name. ``config``: the paper's section. Returns DataFrame: a row
+    a claim, in their order, with the columns of :data:`COLUMNS`. Raises ValueError if two claims
+    have the same name, or a measure gives no or non-finite numbers.
     """
     names = [claim.claim for claim in claims]
     if len(set(names)) != len(names):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 #: Hands the commit of a run to its jobs, whose records hold it.
@@ -14,8 +13,6 @@ CHANGED = "+"
 APART = "results/published"
 #: Where a new file may be code or settings of a run; elsewhere it is a log, notes, somebody's data.
 READ = ("Snakefile", "workflow", "config", "profiles", "scripts", "src")
-#: Of these what the sizes of a run follow from, beside the file of its scale.
-SETTINGS = ("workflow/schemas", "config/config.yaml")
 
 
 def commit(root: Path) -> str:
@@ -36,23 +33,6 @@ def changes(root: Path) -> list[str]:
 def descends(root: Path, commit: str, older: str) -> bool:
     """Whether ``older`` is a commit, with no ``+`` behind it, in the history of ``commit``."""
     return _git(root, "merge-base", "--is-ancestor", older or "-", commit) is not None
-
-
-def same_code(root: Path, commit: str, other: str, files: Sequence[str] = READ) -> bool:
-    """Whether two commits agree in all that a run reads, or in some of it."""
-    both = (f"{commit or '-'}^0", f"{other or '-'}^0")
-    return commit == other or _git(root, "diff", "--quiet", *both, "--", *files) is not None
-
-
-def content(root: Path, commit: str, file: str) -> str:
-    """A file of the repository at a commit, empty where there is none."""
-    return _git(root, "show", f"{commit.removesuffix(CHANGED)}:{file}") or ""
-
-
-def versions(root: Path, file: str, *others: str) -> Iterator[tuple[str, ...]]:
-    """A file of the repository and others, at each commit that changed it, newest first."""
-    for one in (_git(root, "log", "--format=%H", "--", file) or "").split():
-        yield tuple(content(root, one, name) for name in (file, *others))
 
 
 def _git(root: Path, *words: str) -> str | None:

@@ -1,9 +1,8 @@
 """The config of a run: defaults, config.yaml, scale file, the user's changes, then checks.
 
 Everything is checked before the first job; each fault names key, expectation and value: "KEY must
-be Y, got Z". A schema in short YAML is the home of a key, and not a pydantic model: ``icl`` takes
-177 lines and not 212, and all sections cost a plan 0.2 s, while pydantic with 572 models costs 0.5
-s before anything is loaded.
+be Y, got Z". A schema in short YAML is the home of a key, and no pydantic model: these would cost a
+plan 0.5 s before anything is loaded.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,8 +39,7 @@ TYPE_WORDS = {
     "null": "nothing",
 }
 NOTHING: Mapping[str, Any] = {}
-#: Ends of what has none in its schema, by type. A run without ends is a plan that never ends, and a
-#: number that nobody means is told while that is still cheap.
+#: Ends of what has none in its schema, by type: a list without an end is a plan that never ends.
 WIDEST: Mapping[str, Mapping[str, Any]] = {
     "integer": {"maximum": 10**9},
     "number": {"minimum": -1e18, "maximum": 1e18},
@@ -48,8 +47,7 @@ WIDEST: Mapping[str, Mapping[str, Any]] = {
     "array": {"maxItems": 1000},
     "object": {"maxProperties": 200},
 }
-#: The same by the name of the key: each replicate is held in memory, or has jobs of its own; sizes
-#: are pixels of a side.
+#: The same by the name of the key; sizes are pixels of a side.
 WIDEST_OF_KEY: Mapping[str, Mapping[str, Any]] = {
     "replicates": {"maximum": 1000},
     "image_size": {"maximum": 4096},
@@ -78,8 +76,7 @@ def merge(
 ) -> dict[str, Any]:
     """``base`` with the keys of ``change`` replaced, group by group; both stay as they are.
 
-    By a ``schema``, nothing (``~`` in YAML) takes away what ``base`` has under a name that is free
-    to choose or under a key that may be absent, unless nothing is itself a value there.
+    By a ``schema``, nothing (``~``) takes away what may be absent, unless it is a value there.
     """
     schema = resolve(schema, top)
     named, others = schema.get("properties", {}), schema.get("additionalProperties")
@@ -115,12 +112,8 @@ def in_order(value: Any) -> Any:
     return value
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, loader: Any = yaml.SafeLoader) -> Any:
     """Read YAML without its code-running tags; a fault names the file."""
-    return _read(path, yaml.SafeLoader)
-
-
-def _read(path: Path, loader: Any) -> Any:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), loader)
     # a day that is none is a ValueError, nesting without end a RecursionError
@@ -132,18 +125,18 @@ def read_own_yaml(path: Path) -> Any:
     """Read the repository's YAML with the C parser, which is fast; endless nesting crashes it."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if not path.is_file():
-        return _read(path, loader)  # says so
-    return noted(f"yaml {digest(path)}", lambda: _read(path, loader))
+        return read_yaml(path)  # says so
+    return noted(f"yaml {digest(path)}", lambda: read_yaml(path, loader))
 
 
 def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """The whole, checked config of a run.
 
     ``user``: what Snakemake collected from ``--configfile`` and ``--config``; it wins over the
-    scale's file, which wins over ``config/config.yaml``. ``root``: folder that holds ``config/``
-    and ``workflow/``. Returns dict: with defaults filled in, keys in order, ``papers`` in the order
-    of the house, and ``results`` (the folder that the run writes). Raises ConfigError naming each
-    wrong key, its value and what was expected.
+    scale's file, which wins over ``config/config.yaml``. ``root``: holds ``config/`` and
+    ``workflow/``. Returns dict: defaults filled in, keys in order, ``papers`` in the order of the
+    house, and ``results``. Raises ConfigError naming each wrong key, its value and what was
+    expected.
     """
     if fault := size_fault(user):
         raise ConfigError(f"the config {fault}")
@@ -205,13 +198,12 @@ def _layers(scale: Any, folder: Path) -> list[dict[str, Any]]:
 def read_schema(folder: Path) -> dict[str, Any]:
     """The JSON Schema of the config: ``config.schema.yaml`` and all ``<section>.schema.yaml``.
 
-    A file of ``$defs`` alone holds what several sections share. A section is a paper of that name,
-    with a package, unless ``paper`` at the top of its file says whose part it is, or ``none``. The
-    schema has the sections of each paper under ``papers``, both in the order that ``order`` in
-    their files gives, and those of none under ``others``. The key ``papers`` of a config may hold
-    those found, all by default; only the sections of papers that it holds are required.
-    :func:`expand` says how a file is written; one with ``properties`` is JSON Schema already.
-    Raises ConfigError if a paper has no schema or no package, or a definition stands in two files.
+    A file of ``$defs`` alone holds what sections share. A section is a paper of that name, unless
+    ``paper`` at the top of its file says whose part it is, or ``none``. The schema has the sections
+    of each paper under ``papers``, by the ``order`` in their files, and those of none under
+    ``others``. Only the sections of papers that a config holds are required. :func:`expand` says
+    how a file is written; one with ``properties`` is JSON Schema already. Raises ConfigError if a
+    paper has no schema or no package, or a definition stands in two files.
     """
     schema = read_own_yaml(folder / "config.schema.yaml")
     files = dict.fromkeys(schema.setdefault("$defs", {}), "config.schema.yaml")
@@ -238,7 +230,8 @@ def read_schema(folder: Path) -> dict[str, Any]:
     for _, _, name, paper in sorted(sections):  # papers come before parts
         papers.setdefault(paper, []).append(name)
     for paper, names in papers.items():
-        package = _packages(folder.parents[1]) / paper
+        root = folder.parents[1]  # one that is installed stands inside of featlearn
+        package = (root.parent if root.name == "_workflow" else root / "src/featlearn") / paper
         if paper not in names or not package.is_dir():
             raise ConfigError(
                 f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
@@ -294,14 +287,13 @@ def expand(node: Mapping[str, Any]) -> dict[str, Any]:
     A node with a ``type``, an ``enum``, a ``const`` or ``anyOf`` is a value, such as
     ``{ type: integer >= 2, default: 5, means: independent starts }``. A type is a word of JSON
     Schema, ``text`` (not empty), ``nothing`` or a name of ``$defs``; with bounds (``number > 0 and
-    < 1``), in a list or a set of so many (``list(2..) of count``, ``set(2)`` of what ``each``
-    says), or with ``or nothing`` after it. A key beside the type of a group has another default;
-    ``partial`` makes it changes of such a group, without defaults.
+    < 1``), in a list or a set (``list(2..) of count``, ``set(2)`` of what ``each`` says), or with
+    ``or nothing`` after it. A key beside the type of a group has another default; ``partial`` makes
+    it changes of such a group, without defaults.
 
-    Any other node is a group: what is a mapping in it is a key, what is not says something of the
-    group, as do ``default`` and ``each``, which is what stands under names that a user chooses. A
-    group whose default is nothing may be nothing. A layer changes single keys of a group, or
-    replaces it if it is ``whole``. All keys must be there, so defaults fill them in, except those
+    Any other node is a group: a mapping in it is a key, all else says something of the group, as do
+    ``default`` and ``each``, which is what stands under names that a user chooses. A layer changes
+    single keys of a group, or replaces it if it is ``whole``. Defaults fill in all keys but those
     that are ``optional``, which ``~`` takes away.
     """
     words = {k: v for k, v in node.items() if not isinstance(v, Mapping) or k in _NESTED}
@@ -356,11 +348,6 @@ def _of_type(text: str, each: Mapping[str, Any] | None) -> dict[str, Any]:
     return schema if plain == text else {**schema, "type": [schema["type"], "null"]}
 
 
-def _packages(root: Path) -> Path:
-    """Where the papers' packages lie: a workflow that is installed stands inside of featlearn."""
-    return root.parent if root.name == "_workflow" else root / "src" / "featlearn"
-
-
 def refuse(found: Iterable[str], what: str = "the config is") -> None:
     """Raise one ConfigError that lists all faults, if there are any."""
     lines = list(found)
@@ -411,8 +398,7 @@ def fill_defaults(
     """``value`` with every absent key that has a ``default`` in the schema put in.
 
     An absent group comes in with its defaults too, unless it has keys that only a user can give.
-    Under keys that are free to choose (``additionalProperties``), every group that is there is
-    filled. Optional keys come in at the ``start`` alone, as a layer may take them away.
+    Optional keys come in at the ``start`` alone, as a layer may take them away.
     """
     schema = resolve(schema, top)
     if not isinstance(value, Mapping):
@@ -478,12 +464,13 @@ def _describe(error: ValidationError) -> Iterator[str]:
                 if missing not in value:
                     yield f"{key}.{missing}: missing".removeprefix("(top).")
         case "type":
-            kinds = [rule] if isinstance(rule, str) else rule
-            hint = ""
-            if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
-                whole = value.strip().isdigit()
-                way = "without quotes" if whole else "with a point, such as 1.0e-3"
-                hint = f" (YAML reads {value} as text: write it {way})"
+            kinds, hint = [rule] if isinstance(rule, str) else rule, ""
+            if isinstance(value, str) and {"number", "integer"} & set(kinds):
+                with suppress(ValueError):
+                    float(value)
+                    whole = value.strip().isdigit()
+                    way = "without quotes" if whole else "with a point, such as 1.0e-3"
+                    hint = f" (YAML reads {value} as text: write it {way})"
             yield must(key, " or ".join(TYPE_WORDS[kind] for kind in kinds), value) + hint
         case "enum":
             yield must(key, f"one of {', '.join(map(str, rule))}", value)
@@ -503,11 +490,3 @@ def _describe(error: ValidationError) -> Iterator[str]:
             yield must(key, schema.get("description", rule), value)
         case _:
             yield f"{key}: {cut(error.message, str)}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

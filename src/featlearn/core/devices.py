@@ -18,9 +18,8 @@ from featlearn.core.errors import FeatlearnError
 if TYPE_CHECKING:
     import torch
 
-#: Of glibc's ``mallopt``: from which size on a block is mapped (and given back) by itself, and how
-#: much free memory is given back. With the defaults a training step gives its activations back and
-#: asks for them again: 4 to 8 % of it are page faults.
+#: Of glibc's ``mallopt``: from which size on a block is mapped by itself, and how much free memory
+#: is given back. With the defaults 4 to 8 % of a training step are page faults.
 KEPT = {"M_MMAP_THRESHOLD": (-3, 1 << 30), "M_TRIM_THRESHOLD": (-1, (1 << 31) - 1)}
 #: Planned work, in entries passed over, from which on ``auto`` compiles: what compiling costs
 #: (seconds, or less where its disk cache knows the code) is then won back several times.
@@ -34,12 +33,11 @@ _broken = False
 def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> torch.device:
     """Import torch, fix its threads and kernels, and give the device to compute on.
 
-    Float32 is float32 on CUDA too: PyTorch's own default rounds to TF32 in convolutions. A training
-    that wants less says so: see :class:`featlearn.images.train.plan.Training`. ``wanted``: ``cpu``,
-    ``cuda``, or ``auto`` for CUDA where there is one; ``cuda-nondeterministic`` for CUDA with
-    whichever kernels PyTorch takes for the fastest, repeatable or not. Of several GPUs it is one
-    that no other job is at. ``threads``: of torch on the processor. ``compile``: as
-    :func:`configure` takes it. Raises FeatlearnError if CUDA was asked for where there is none.
+    Float32 is float32 on CUDA too, where PyTorch's default rounds to TF32 in convolutions.
+    ``wanted``: ``cpu``, ``cuda``, ``auto`` for CUDA where there is one, or
+    ``cuda-nondeterministic`` for the fastest kernels, repeatable or not. Of several GPUs it is one
+    that no other job is at. ``threads``: of torch on the processor. ``compile``: see
+    :func:`configure`. Raises FeatlearnError if CUDA was asked for where there is none.
     """
     with contextlib.suppress(OSError, AttributeError):  # where the C library is not glibc
         mallopt = ctypes.CDLL(None).mallopt
@@ -75,17 +73,15 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
 
 
 # --------------------------------------------------------------------------- one of several GPUs
-# Snakemake counts GPUs and does not say which; a scheduler shows a job only those of the job. The
-# first GPU that nobody holds is taken, by a lock on a file that the system frees when the process
-# ends.
+# Snakemake counts GPUs and does not say which. The first that nobody holds is taken, by a lock on a
+# file that the system frees when the process ends.
 
 
 def take(names: Sequence[str], otherwise: int = 0, folder: Path | None = None) -> int:
     """Index of the first of ``names`` that no process holds; it is held from now on.
 
-    ``names``: of the GPUs that this process sees, each unique on the machine. ``otherwise``: modulo
-    the number of GPUs, the answer if all of them are held: jobs then share. ``folder``: where the
-    locks are.
+    ``names``: of the GPUs that this process sees, unique on the machine. ``otherwise``: modulo
+    their number, the answer if all are held: jobs then share. ``folder``: of the locks.
     """
     folder = folder or Path(tempfile.gettempdir()) / f"featlearn-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -122,14 +118,12 @@ def free_device(otherwise: int = 0) -> torch.device:
 
 # --------------------------------------------------------------------------- torch.compile
 # Compiled and plain code give the same numbers up to rounding, so the choice follows from the
-# config alone: key ``compile`` and the planned amount of work, never from how busy the machine is.
-# Where there is no C++ compiler, the plain code runs and says so once.
+# config alone: the key ``compile`` and the planned work. Without a C++ compiler plain code runs,
+# and says so.
 
 
 def configure(mode: str) -> None:
-    """Set the key ``compile`` for this process: auto, always or never (a process that sets
-    nothing).
-    """
+    """Set the key ``compile`` for this process: auto, always or never, its start."""
     global _mode
     if mode not in ("auto", "always", "never"):
         raise ValueError(f"compile: {mode!r}; expected auto, always or never")

@@ -1,6 +1,4 @@
-"""What the papers of a run publish, as the rules files say: the plan's ledger of exhibits. Imports
-nothing heavy.
-"""
+"""What the papers of a run publish, as the rules files say. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 
 from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publish import CONFIG, Exhibit, refuse_missing_tables, refuse_unknown
+from featlearn.core.publish import CONFIG, Exhibit, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
@@ -33,10 +31,9 @@ class Batch:
 class Experiment:
     """What ``<paper>/analysis/<name>.py`` makes of the frames of some rules.
 
-    ``name``: of its ledger. The module is called the same, with underscores for dashes. ``frames``:
-    name to file, or to a list of files that are read as one frame. ``section``: what figures and
-    tables get as ``config``. ``judged``: what the claims get as config. ``claims``: the module that
-    declares the claims, if there are any. ``judges``: what of it declares them, for a fingerprint.
+    ``name``: of its ledger, and of the module, with underscores for dashes. ``frames``: name to
+    file, or to a list of files read as one frame. ``section``, ``judged``: what exhibits and claims
+    get as config. ``claims``: the module that declares some, if any. ``judges``: what of it does.
     """
 
     paper: str
@@ -61,10 +58,7 @@ class Experiment:
 
 @dataclass
 class Published:
-    """What the rules files have published so far.
-
-    ``results``: ``results/<run>``.
-    """
+    """What the rules files have published so far, below ``results/<run>``."""
 
     results: str
     experiments: list[Experiment] = field(default_factory=list)
@@ -97,44 +91,39 @@ class Published:
     ) -> None:
         """Publish an experiment.
 
-        Raises FeatlearnError naming what is wrong: a frame that nobody gives, a name used twice, an
-        experiment that shows nothing, or comes after the results. ``section``, ``judged``: See
-        :class:`Experiment`. ``targets``: parts of the paper that a user can ask for and that it
-        belongs to. ``also``: files that rules with wildcards make and that are not shown: weights,
-        parts of a frame. ``apart``: exhibits with a job of their own, because they need less than
-        the others. ``without``: exhibits that this config does not have. ``contains``: of what kind
-        of data: one word for all, or for each name (``measured`` for the rest). ``**frames``: See
-        :class:`Experiment`.
+        ``section``, ``judged``, ``**frames``: see :class:`Experiment`. ``targets``: parts of the
+        paper that a user can ask for. ``also``: files that rules with wildcards make and that are
+        not shown. ``apart``: exhibits with a job of their own, as they need less than the others.
+        ``without``: exhibits that this config does not have. ``contains``: of what kind of data: a
+        word for all, or for each name (``measured`` for the rest). Raises FeatlearnError naming
+        what is wrong: a frame that nobody gives, a name used twice, an experiment that shows
+        nothing, or comes after the results.
         """
         where, module = f"experiment {paper}/{name}", name.replace("-", "_")
-
-        def refuse(fault: str) -> None:
-            raise FeatlearnError(f"{where}: {fault}")
-
         if paper not in self.stories:
-            refuse(f"{paper} is none of {', '.join(self.stories)}")
+            raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
         if any(one.paper == paper and one.name == name for one in self.experiments):
-            refuse("published twice")
+            raise FeatlearnError(f"{where}: published twice")
         declared = publish.exhibits(paper, module)
         known = [one.name for one in declared]
         for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
             if word not in known:
-                refuse(f"no exhibit {word!r}; it has {', '.join(known)}")
+                raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in declared if one.name not in without]
         judges = publish.claims_of(paper, module)
         claims = judges[0].partition(":")[0] if judges else None
         if not shown and not claims:
-            refuse("no figure, table or claim; expected some in featlearn")
+            raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         given = {
             key: str(value) if isinstance(value, str) else [str(file) for file in value]
             for key, value in frames.items()
         }
         if empty := [key for key, files in given.items() if not files]:
-            refuse(f"frame {empty[0]!r} is a list of no files")
+            raise FeatlearnError(f"{where}: frame {empty[0]!r} is a list of no files")
         for other in self.experiments:
             if ({one.module for one in declared} | {claims}) & {*other.modules} - {None}:
-                refuse(
-                    f"shares files with {other.name}; with several experiments a paper "
+                raise FeatlearnError(
+                    f"{where}: shares files with {other.name}; with several experiments a paper "
                     f"has analysis/{module}.py"
                 )
         for one in shown:
@@ -212,16 +201,14 @@ class Published:
             )
         texts = [(f"story of {paper}", paper, text) for paper, text in self.stories.items()]
         texts += [(f"{kind} {paper}/{name}", paper, text) for kind, paper, name, text in self.pages]
-        refuse_unknown((place, text) for place, _, text in texts)
         tables = {f"{paper}/{name}" for kind, paper, name, _ in self.pages if kind == "table"}
-        refuse_missing_tables(texts, tables)
+        refuse_unknown(texts, tables)
         self.closed = True
 
     def nothing(self, target: str, _: object = None) -> list[str]:
         """Input of a target that makes nothing by this config: refused when it is asked for."""
         raise FeatlearnError(
-            f"{target}: this config asks for nothing of it; expected entries under the key "
-            f"{target}, as docs/configuration.md shows them"
+            f"{target}: expected entries under this key; see docs/configuration.md"
         )
 
     def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:
@@ -307,12 +294,7 @@ def _batch(
 
 
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
-    """What is wrong with the rules of a plan, a line each.
-
-    Every rule with a script says in its params what its results depend on: ``code``. One that
-    computes names a function of the library, and its ``code`` is that function's. ``rules``: of
-    Snakemake. ``fingerprint``: :func:`featlearn.core.provenance.fingerprint`.
-    """
+    """What is wrong with the rules of a plan, a line each: their ``code`` and ``contains``."""
     for rule in rules:
         if not rule.script:
             continue

@@ -45,11 +45,7 @@ def write_atomically(path: PathLike, content: bytes) -> None:
 
 
 def write_parquet(frame: pd.DataFrame, path: PathLike) -> None:
-    """Write a tidy frame; the index is dropped, text and numbers keep their types.
-
-    Raises FeatlearnError if ``frame`` has a meaningful index (reset it first) or a column of mixed
-    Python objects.
-    """
+    """Write a tidy frame without its index; FeatlearnError if it has one, or mixed objects."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -75,10 +71,7 @@ def read_parquet(path: PathLike) -> pd.DataFrame:
 
 
 class Described(dict[str, Any]):
-    """Named tensors that say what they are of.
-
-    ``about``: plain values, of JSON; they stand in the header of the file.
-    """
+    """Named tensors that say ``about`` what they are, in the header of the file, as JSON."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor], **about: Any):
         super().__init__(tensors)

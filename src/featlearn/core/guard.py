@@ -1,9 +1,8 @@
 """Rejects config files that Snakemake would run as a program, repeated keys, and YAML bombs.
 
-Snakemake gives config files to a template engine (YTE): a file with ``__use_yte__`` may hold Python
-that runs before the Snakefile. So the profile of this workflow checks the files on the command line
-with :func:`template_fault`; it runs this file by its path, which therefore imports nothing of
-featlearn.
+Snakemake gives config files to a template engine (YTE): one with ``__use_yte__`` may hold Python
+that runs before the Snakefile. So the profile of this workflow runs this file by its path, and it
+imports nothing of featlearn.
 """
 
 from __future__ import annotations
@@ -58,21 +57,14 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def template_fault(words: Iterable[str]) -> str | None:
-    """Why the config files among the words of a command line are refused; None if they are not.
-
-    Every word that names a file ending in ``.yaml``, ``.yml`` or ``.json`` counts, and every word
-    after ``--configfile``, which must name one: a file too many is looked at, never one too few.
-    """
+    """Why config files among the words of a command line are refused; None if not."""
     after = False
     for word in words:
         name, _, value = word.partition("=")
         option, configs = name.startswith("-"), name.startswith("--configf")
         path = Path(value if option else word)
         if after and not option and not path.is_file():
-            return (
-                f"{word}: no such config file. Every word behind --configfile is one; give targets "
-                "before it"
-            )
+            return f"{word}: no such config file; behind --configfile every word is one"
         wanted = after or configs or path.suffix in (".yaml", ".yml", ".json")
         if wanted and path.exists() and not path.is_file() and not path.is_dir():
             return f"{path}: must be a regular file, got a pipe or a device"
@@ -95,10 +87,7 @@ def _fault(path: Path) -> str | None:
                 return f"must have at most {YAML_BYTES:,} bytes of YAML, got {size:,}"
             content = yaml.load(text, _Loader)
             if isinstance(content, dict) and SWITCH in content:
-                return (
-                    f"{SWITCH}: a config that holds Python is not run; expected plain values "
-                    "(evaluate it with yte where you trust it, and give the result)"
-                )
+                return f"{SWITCH}: a config that holds Python is not run; expected plain values"
     except Repeated as error:
         return str(error)
     except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:

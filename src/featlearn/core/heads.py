@@ -1,8 +1,7 @@
 """Linear heads, solved to their optimum: penalised regressions, all replicates at once.
 
-Gradient descent stops near the optimum, at a place that depends on the rate and the scale of
-features; here the value is a property of the features. The objective of a replicate is
-scikit-learn's ``LogisticRegression``, divided by ``C * N``::
+So the value is a property of the features, and not of a rate or a number of steps. The objective
+of a replicate is that of scikit-learn's ``LogisticRegression``, divided by ``C * N``::
 
     mean_n loss(W x_n + b, y_n) + penalty / 2 * |W|^2,      penalty = 1 / (C * N)
 
@@ -338,15 +337,14 @@ def fit_path(
 ) -> list[Heads]:
     """Fit heads at each penalty, each from the optimum of the one before.
 
-    Raises ValueError if a penalty is not positive (separable data have no optimum without), labels
-    do not fit, or features are not finite. Raises NotConvergedError if the solver stops before it
-    is at the optimum. ``features`` (R, N, width): frozen features; the heads are solved on their
-    device. ``labels`` int64 (R, N) or (R, N, classes): Class of each sample; or, with several
-    labels a sample, 1 yes, 0 no, -1 not counted. ``classes``: number of classes K. ``penalties``:
-    Positive; fastest from the largest to the smallest. ``standardise``: divide each feature by its
-    standard deviation over these samples. ``precision``: Floating-point type of the solver;
-    ``float32`` for large problems on a GPU, and then with a ``tolerance`` of no less than 1e-5.
-    ``tolerance``: estimated distance to the smallest objective, relative, at which to stop.
+    ``features`` (R, N, width): frozen; the heads are solved on their device. ``labels`` int64
+    (R, N) or (R, N, classes): class of each sample; or, of several labels, 1 yes, 0 no, -1 not
+    counted. ``penalties``: positive; fastest from the largest to the smallest. ``standardise``:
+    divide each feature by its standard deviation over these samples. ``precision``: of the solver;
+    ``float32`` for large problems on a GPU, with a ``tolerance`` of at least 1e-5. ``tolerance``:
+    relative distance to the smallest objective at which to stop. Raises ValueError if a penalty is
+    not positive, labels do not fit, or features are not finite; NotConvergedError if the solver
+    stops before it is at the optimum.
     """
     _check(features, labels, classes, penalties)
     dtype = getattr(torch, precision)
@@ -436,9 +434,8 @@ def choose(
 ) -> Chosen:
     """Fit the path of penalties; each replicate keeps the one that is best on its validation data.
 
-    The best is that of the smallest cross-entropy, which is what the heads minimise. (Accuracies
-    tie: where many penalties get all validation data right, they would not choose.) ``training``,
-    ``validation``: features (R, N, width) and labels (R, N); standardised by the training set.
+    The best has the smallest cross-entropy: accuracies tie. ``training``, ``validation``: features
+    (R, N, width) and labels (R, N); standardised by the training set.
     """
     path = fit_path(*training, classes, sorted(penalties, reverse=True), tolerance=tolerance)
     best = torch.stack([heads.loss(*validation) for heads in path]).argmin(0)  # of (penalties, R)

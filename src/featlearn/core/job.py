@@ -26,7 +26,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -45,37 +45,27 @@ if TYPE_CHECKING:
 
 STAGING = ".staging"
 CHECKPOINTS = ".checkpoints"
-#: Folder of the points of a run, see :mod:`featlearn.core.points`. There a training that diverges
-#: is a result: its files say so, as does what follows from them, and claims are not measured.
+#: Folder of the points of a run (:mod:`featlearn.core.points`). A training that diverges there is a
+#: result: its files say so, and claims on them are not measured.
 POINTS = "points"
 NO_STREAM = "random numbers must come from a stream of job.seed (featlearn.core.seeds), got"
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
 
 
-class Paths:
+class Paths(list[Path]):
     """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
 
-    ``names``: of single files, each with its place among the paths. ``groups``: all names, those of
-    lists of files too.
+    ``names``: of single files, each with its place. ``groups``: all names, of lists of files too.
     """
 
     def __init__(self, paths: Iterable[Path], names: Mapping[str, int], groups: Iterable[str] = ()):
-        self._all = list(paths)
+        super().__init__(paths)
         self.names, self.groups = dict(names), tuple(groups)
         for name, place in names.items():
-            setattr(self, name, self._all[place])
+            setattr(self, name, self[place])
 
     def __getattr__(self, name: str) -> Path:
         raise AttributeError(f"the rule names no file {name!r}")
-
-    def __getitem__(self, index: int) -> Path:
-        return self._all[index]
-
-    def __iter__(self) -> Iterator[Path]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
 
 
 def _paths(files: Any, staged: Iterable[Path] | None = None) -> Paths:
@@ -115,11 +105,9 @@ class _Tee:
 class Job:
     """Context of one rule's script; see the module's text.
 
-    ``snakemake``: the object that Snakemake hands to a script. Its params must hold ``code`` (the
-    fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
-    ``seed``, ``threads`` and ``contains``: one word for all outputs, or a list of one each.
-    ``device``: to compute on; of a rule that names none, the processor. Set by
-    :func:`featlearn.core.devices.prepare`.
+    ``snakemake``: what Snakemake hands to a script. Its params hold ``code`` (the fingerprint) and
+    may hold ``config`` (what the rule reads of it), ``seed``, ``threads`` and ``contains``: a word
+    for all outputs, or one each. ``device``: see :func:`featlearn.core.devices.prepare`.
     """
 
     device: torch.device
@@ -205,8 +193,6 @@ class Job:
         (file,) = self._some_files(name)
         return read_tensors(file, getattr(self, "device", "cpu"))
 
-    # ------------------------------------------------------------------------------- life
-
     def __enter__(self) -> Job:
         # the numbers must not follow what the scheduler grants: threads come from the config
         for variable in THREAD_VARIABLES:
@@ -216,7 +202,10 @@ class Job:
         self._streams = (sys.stdout, sys.stderr)
         self._log_file: TextIO | None = None
         try:
-            self._open_log()
+            if self._log:
+                self._log.parent.mkdir(parents=True, exist_ok=True)
+                self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
+                sys.stdout, sys.stderr = (_Tee(one, self._log_file) for one in self._streams)
             self._staging.mkdir(parents=True, exist_ok=True)
             loops.offer(lambda: self.checkpoints, self._checkpoint_seconds)
             follow(self.results, self._staging)
@@ -265,15 +254,6 @@ class Job:
             raise error  # of the commit
         return diverged and error is None
 
-    # ------------------------------------------------------------------------------- parts
-
-    def _open_log(self) -> None:
-        if self._log:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
-            sys.stdout = _Tee(self._streams[0], self._log_file)
-            sys.stderr = _Tee(self._streams[1], self._log_file)
-
     def _terminated(self, *_: object) -> None:
         raise loops.Terminated
 
@@ -281,35 +261,33 @@ class Job:
         for path in self.input:
             if not path.is_relative_to(self.results):
                 continue
-            record = provenance.read_record(self.results, path)
-            if record is None and not provenance.is_shared(path):
+            if record := provenance.read_record(self.results, path):
+                fault = provenance.damage(path, record, thorough=True)
+            elif provenance.is_shared(path):  # a link to what another run made
+                record, fault = provenance.adopt(self.results, path), provenance.NOT_SHARED
+                fault = None if record else fault
+            else:
                 self.digests[str(path)] = digest(path)
                 continue
-            if record is None:
-                # a link to what another run made and shared
-                record = provenance.adopt(self.results, path)
-                fault = None if record else provenance.NOT_SHARED
-            else:
-                fault = provenance.damage(path, record, thorough=True)
             if fault or record is None:
                 aside = provenance.set_aside(self.results, path)
-                raise DamagedFileError(
-                    f"{path} is damaged ({fault}). It was moved to {aside}; "
-                    "run the same command again and it is rebuilt."
-                )
+                told = f"It was moved to {aside}; run the same command again and it is rebuilt."
+                raise DamagedFileError(f"{path} is damaged ({fault}). {told}")
             self.digests[str(path)] = record["sha256"]
             if "diverged" in record:
                 self._diverged[str(path)] = record["diverged"]
 
     def _explain(self, error: BaseException) -> bool:
         """Say what went wrong, in the log's last line too; True if words say it all."""
-        words = f"{type(error).__name__}: {error}"
-        if isinstance(error, FeatlearnError):
-            words = str(error)
-        elif isinstance(error, loops.Terminated):
-            words = "ended by SIGTERM; started again, it goes on from its last checkpoint"
-        elif isinstance(error, SystemExit):
-            words = f"ended itself (exit status {error.code}) before its files were complete"
+        match error:
+            case FeatlearnError():
+                words = str(error)
+            case loops.Terminated():
+                words = "ended by SIGTERM; started again, it goes on from its last checkpoint"
+            case SystemExit():
+                words = f"ended itself (exit status {error.code}) before its files were complete"
+            case _:
+                words = f"{type(error).__name__}: {error}"
         foreseen = isinstance(error, (FeatlearnError, SystemExit))
         line = f"error in rule {self.rule}: {words}"
         if self._log_file and not isinstance(error, FeatlearnError):
@@ -395,47 +373,35 @@ class Job:
             "seconds": self._seconds,
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "versions": versions(),
-            "machine": {
-                "system": platform.platform(),
-                "processor": processor(),
-                "device": device,
-            },
+            "machine": {"system": platform.platform(), "processor": processor(), "device": device},
         }
 
 
 def _global_draws() -> dict[str, tuple[int, bytes]]:
-    """Seed and state of the generators that a process shares, of libraries that are loaded.
-
-    Python's ``random`` is none of them: libraries draw from it, too.
-    """
+    """States of the generators that loaded libraries share; not Python's, which libraries use."""
     states: dict[str, tuple[int, bytes]] = {}
     if numpy := sys.modules.get("numpy"):
         _, keys, place, *_ = numpy.random.get_state()
         states["numpy"] = (0, keys.tobytes() + bytes([place % 256]))
     if torch := sys.modules.get("torch"):
-        states["torch"] = _state(torch.default_generator)
+        own = torch.default_generator
+        states["torch"] = own.initial_seed(), own.get_state().numpy().tobytes()
     return states
-
-
-def _state(generator: torch.Generator) -> tuple[int, bytes]:
-    return generator.initial_seed(), generator.get_state().numpy().tobytes()
 
 
 def _refuse_entropy(bits: int) -> int:
     """In place of what seeds the generators of NumPy that get no seed.
 
-    A library that is being loaded may make one, which no number of a job comes from; scikit-learn's
-    ``RandomState(seed)`` makes one that it then seeds.
+    A library that is being loaded may make one; so may those that then seed it.
     """
     frame: FrameType | None = sys._getframe(1)
-    asks = str(sys._getframe(1).f_globals.get("__name__"))
-    if asks.startswith(("scipy.", "sklearn.")):
-        return secrets.randbits(bits)
+    names = []
     while frame:
-        if frame.f_globals.get("__name__") == "importlib._bootstrap":
-            return secrets.randbits(bits)
+        names.append(str(frame.f_globals.get("__name__")))
         frame = frame.f_back
-    raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {asks}")
+    if names[0].startswith(("scipy.", "sklearn.")) or "importlib._bootstrap" in names:
+        return secrets.randbits(bits)
+    raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {names[0]}")
 
 
 def read_frame(files: Sequence[Path]) -> Any:
@@ -444,12 +410,11 @@ def read_frame(files: Sequence[Path]) -> Any:
         from featlearn.core.config import read_yaml  # takes longer than most frames
 
         return read_yaml(files[0])
-    frames = [read_parquet(file) for file in files]
-    if len(frames) == 1:
-        return frames[0]
+    if len(files) == 1:
+        return read_parquet(files[0])
     import pandas as pd
 
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(map(read_parquet, files), ignore_index=True)
 
 
 def versions() -> dict[str, str]:

@@ -11,15 +11,8 @@ A loop reads::
             loop.after(step, lambda: ({"w": w}, {}))
 
 Within a job (:mod:`featlearn.core.job`) its state is kept every so many seconds and on SIGTERM;
-elsewhere never. A job of many trainings is one loop of :class:`Pieces`, which keeps results of
-ended trainings as rows and tensors of the current one::
-
-    with Loop("pictures", start) as loop:
-        pieces = Pieces(loop)
-        for name in names:
-            rows[name] = pieces.once(name, lambda: evaluate(train(name, pieces)))
-
-Imports nothing heavy: every job imports it before its threads are set.
+elsewhere never. A job of many trainings is one loop of :class:`Pieces`. Imports nothing heavy:
+every job imports it before its threads are set.
 """
 
 from __future__ import annotations
@@ -66,9 +59,9 @@ class Terminated(SystemExit):
 class Offer:
     """Where the loops of the running job may keep their checkpoints.
 
-    ``folder``: gives the job's folder, which is made at the first call. ``seconds``: time between
-    two checkpoints. A shorter loop writes none. ``given``: loops so far. A job runs the same loops
-    in the same order each time: the number is a name.
+    ``folder``: gives the job's folder, made at the first call. ``seconds``: between two
+    checkpoints; a shorter loop writes none. ``given``: loops so far, which names a loop: their
+    order is fixed.
     """
 
     folder: Callable[[], Path]
@@ -142,9 +135,8 @@ class Keeper(Protocol):
 class Loop:
     """The checkpoints of one loop; a context around all of its steps.
 
-    ``label``: name of the loop in messages. ``start``: tensors that the loop starts from: a loop
-    with another start is another loop. ``settings``: what else its numbers depend on beside the
-    job's config, code, seed and inputs.
+    ``label``: for messages. ``start``: tensors that it starts from; with others it is another loop.
+    ``settings``: what its numbers depend on beside the job's config, code, seed and inputs.
     """
 
     def __init__(self, label: str, start: Mapping[str, Tensor], **settings: Any):
@@ -182,8 +174,7 @@ class Loop:
     def after(self, step: int, state: Callable[[], State]) -> None:
         """To be called when ``step`` steps are done; keeps ``state()`` if that is due.
 
-        Raises Terminated after it has kept the state, if SIGTERM has come. Raises FeatlearnError
-        if the state cannot be written.
+        Raises Terminated once it is kept, if SIGTERM has come; FeatlearnError if it cannot be.
         """
         if self._kept is None:
             return
@@ -197,10 +188,12 @@ class Loop:
 
 
 class Pieces:
-    """Pieces of work in the order of their names, each with one training at most.
+    """Pieces of work, each with one training at most: results of those that ended are kept.
 
-    ``loop``: around all of them. Its steps are those of all trainings, and one more at each piece's
-    end.
+    The steps of the ``loop`` around them are those of all trainings, and one more at each end::
+
+        for name in names:
+            rows[name] = pieces.once(name, lambda: evaluate(train(name, pieces)))
     """
 
     def __init__(self, loop: Loop):
@@ -240,10 +233,9 @@ class Pieces:
 
 
 # --------------------------------------------------------------------------- checkpoints
-# Whole or not at all, and only for the run that wrote them. A checkpoint is two files:
-# ``<run>-<step>.safetensors`` with all tensors and, written after it, ``<run>-<step>.json`` with
-# its checksum and what the run depends on. ``<run>`` is a hash of the latter, so runs with other
-# settings neither read nor overwrite each other's. No pickle is involved.
+# Whole or not at all: ``<run>-<step>.safetensors`` and, written after it, ``<run>-<step>.json``
+# with its checksum and what the run depends on. ``<run>`` is a hash of the latter, so that runs
+# with other settings neither read nor overwrite each other's.
 
 
 @dataclass(frozen=True)
@@ -256,10 +248,9 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one run in a folder.
+    """The checkpoints of one run in a folder, which is made if need be.
 
-    ``folder``: is made if need be. ``identity``: all that the run's numbers depend on, as plain
-    JSON values. A checkpoint of another identity is never resumed.
+    ``identity``: all that its numbers depend on, in JSON; another's is never resumed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, Any]):
@@ -268,10 +259,7 @@ class Checkpoints:
         self.run = hashlib.sha256(_canonical(identity).encode()).hexdigest()[:16]
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write ``checkpoint``; then remove all but the last ``KEPT`` of this run.
-
-        Raises FeatlearnError if it cannot be written; those before it stay.
-        """
+        """Write a checkpoint, or raise FeatlearnError; keep the last ``KEPT`` of this run."""
         path = self.folder / f"{self.run}-{checkpoint.step:09d}.safetensors"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -26,10 +26,7 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A point, and the experiment (``<paper>/<name>``) whose verdicts it must not turn.
-
-    ``towards`` is the premise that it comes nearer to, empty for most.
-    """
+    """A point, the experiment that it must not turn, and the premise that it comes nearer to."""
 
     experiment: str
     name: str
@@ -49,9 +46,8 @@ def wanted(words: Iterable[str]) -> bool:
 def read(config: Mapping[str, Any], experiments: Container[str], root: Path) -> Iterator[Neighbour]:
     """The neighbours that a loaded config declares for the papers that it holds.
 
-    ``experiments``: those of the run that judge claims. ``root``: holds ``config/`` and
-    ``workflow/``. Raises ConfigError naming an unknown experiment or key, a name that an experiment
-    has twice, a factor of what is no number, or a value that the config refuses.
+    ``experiments``: those of the run that judge claims. Raises ConfigError naming an unknown
+    experiment or key, a name that is there twice, a wrong factor or a value that is refused.
     """
     for experiment, some in config[TARGET].items():
         where = f"{TARGET}.{experiment}"
@@ -78,10 +74,8 @@ def read(config: Mapping[str, Any], experiments: Container[str], root: Path) -> 
 def unreached(
     neighbours: Sequence[Neighbour], reached: Mapping[str, Container[str]]
 ) -> Iterator[str]:
-    """A line for each neighbour whose keys its experiment does not read, or if there is none.
-
-    ``reached`` has of the slug of a point the experiments that its keys reach.
-    """
+    """A line for each neighbour whose experiment is not ``reached`` (by slug), or if there is
+    none."""
     if not neighbours:
         yield f"{TARGET}: this config declares none of its papers; see docs/configuration.md"
     for one in neighbours:
@@ -91,10 +85,8 @@ def unreached(
 
 
 def scaled(old: Any, new: Any) -> Any:
-    """A value of a neighbour; a factor, ``x4`` or ``/3``, is one of what the run has.
-
-    Raises ConfigError if that is no number, or a whole number gets a fraction.
-    """
+    """A value; ``x4`` and ``/3`` are factors of the run's, which must be a number that admits
+    it."""
     factor = FACTOR.fullmatch(new) if isinstance(new, str) else None
     if factor is None:
         return new

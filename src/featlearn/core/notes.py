@@ -20,7 +20,7 @@ from featlearn.core.files import digest, write_atomically
 
 #: Part of each key; raised when the same bytes would give other notes.
 VERSION = f"2-{sys.version_info.major}.{sys.version_info.minor}"
-#: Letters beyond which only what this plan used is kept for the next.
+#: Letters beyond which only what this plan used is kept.
 MOST = 8_000_000
 SOURCES = Path(__file__).resolve().parents[1]
 

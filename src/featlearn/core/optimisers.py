@@ -25,10 +25,9 @@ def build(
 ) -> torch.optim.Optimizer:
     """An optimiser over parameter groups; the learning rate is set before every step.
 
-    ``kind``: ``adamw`` (fused), ``adam`` (fused; weight decay is a part of the gradient), ``sgd``
-    (fused) or ``lars``. ``groups``: as :meth:`Objective.parameter_groups` gives them. ``betas``: of
-    AdamW and Adam. ``momentum``, ``nesterov``: of SGD; LARS uses the momentum. ``trust``: of LARS:
-    length of a step relative to the length of the weights, at rate 1.
+    ``kind``: all but ``lars`` are fused; the weight decay of ``adam`` is a part of the gradient.
+    ``betas``: of AdamW and Adam. ``momentum``: of SGD and LARS. ``nesterov``: of SGD. ``trust``: of
+    LARS: length of a step relative to that of the weights, at rate 1.
     """
     if kind == "adamw":
         return _AdamW(groups, lr=0.0, betas=betas, fused=True)
@@ -131,10 +130,7 @@ def state_tensors(optimiser: torch.optim.Optimizer, module: nn.Module) -> dict[s
 def load_state_tensors(
     optimiser: torch.optim.Optimizer, module: nn.Module, tensors: Mapping[str, Tensor]
 ) -> None:
-    """Undo :func:`state_tensors`: the state then has the devices and strides of the parameters.
-
-    Raises FeatlearnError if a tensor belongs to no parameter of ``module``.
-    """
+    """Undo :func:`state_tensors`, on the devices and strides of the parameters."""
     parameters = dict(module.named_parameters())
     for key, value in tensors.items():
         name, _, quantity = key.rpartition("/")

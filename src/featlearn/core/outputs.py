@@ -29,11 +29,10 @@ def write(
 ) -> None:
     """Write each part of ``results`` into the file of its name.
 
-    Raises FeatlearnError if a name is missing or unknown, or a frame has no rows: a measurement
-    that found nothing to measure is a fault, not a success. ``results``: see ``Results``.
-    ``output``: :class:`featlearn.core.job.Paths` of the rule; its files are Parquet or safetensors.
-    ``function``, ``title``: name of the function, for errors; title of a table. ``may_be_empty``:
-    names of frames that have no rows where all is well, such as one of faults.
+    ``results``: see ``Results``. ``output``: :class:`featlearn.core.job.Paths` of the rule.
+    ``function``: for errors. ``title``: of a table. ``may_be_empty``: frames that have no rows
+    where all is well. Raises FeatlearnError if a name is missing or unknown, or a frame has no
+    rows.
     """
     if not isinstance(results, Mapping):
         first, second = output
@@ -55,10 +54,7 @@ def write(
 
 
 def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None:
-    """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown).
-
-    Raises FeatlearnError if ``made`` is neither, or a table without rows.
-    """
+    """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown); FeatlearnError if none."""
     if isinstance(made, Table):
         if made.frame.empty:
             raise FeatlearnError(f"{first.name}: the table has no rows; expected measurements")

@@ -1,10 +1,9 @@
 """Points: the config of a run with some keys changed, planned beside the run as further rules.
 
 The files of a point lie in ``results/<run>/points/<slug>``. Its rules are those of its paper, read
-once more with the changed config (``workflow/rules/points.smk``). A job of a point that has the
-rule, wildcards, params and inputs of a job of the run, or of an earlier point, is that job:
-:class:`Plan` leaves it out and reads the file that is there. So a point costs the jobs that its
-keys reach, and no more.
+once more with the changed config. A job with the rule, wildcards, params and inputs of a job of the
+run, or of an earlier point, is that job: :class:`Plan` leaves it out. So a point costs the jobs
+that its keys reach, and no more.
 """
 
 from __future__ import annotations
@@ -89,9 +88,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# ------------------------------------------------------------------------- keys and values
-
-
 def keys(value: Any, path: str = "") -> Iterator[str]:
     """The dotted names of all keys of a config, groups and entries of lists of groups too."""
     below = enumerate(value) if isinstance(value, list) else ()
@@ -146,10 +142,7 @@ def _by_symbol(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -
 
 
 def full_key(config: Mapping[str, Any], key: str, root: Path) -> str:
-    """A dotted key as the config has it; its last part may be the symbol of the paper.
-
-    Raises ConfigError with the nearest keys, if there is none of that name.
-    """
+    """A dotted key, whose last part may be the paper's symbol; ConfigError with near keys."""
     if key.partition(".")[0] in FIXED:
         raise ConfigError(f"{key}: names what a run is; expected a key that its jobs read")
     if key and _path(config, key):
@@ -186,12 +179,7 @@ def value_of(config: Mapping[str, Any], key: str) -> Any:
 
 
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:
-    """A point of a run.
-
-    ``config``: of the run, loaded. ``changes``: :func:`full_key` to value. ``root``: holds
-    ``config/`` and ``workflow/``. Raises ConfigError naming an unknown key, or the point of which
-    the schema or the paper's checks refuse a value.
-    """
+    """A point of a run; ConfigError naming a key or value that is refused."""
     changed: dict[str, Any] = copy.deepcopy(dict(config))
     taken = {}
     for key, value in changes.items():
@@ -232,9 +220,6 @@ def _checked(
     return papers, ""
 
 
-# ------------------------------------------------------------------------- jobs
-
-
 @dataclass
 class _Rules:
     """The rules of a run or a point: by the files that they make, and those with wildcards."""
@@ -253,8 +238,8 @@ class _Rules:
 class Plan:
     """Which jobs of points are those of the run, or of an earlier point.
 
-    ``rules``: of Snakemake by their names; all of the run are there. ``config``, ``published``: of
-    the run. ``named``: gives the name of a rule in Snakemake, another one in a module.
+    ``rules``: of Snakemake by their names. ``config``, ``published``: of the run. ``named``: the
+    name of a rule in Snakemake, another one in a module.
     """
 
     def __init__(
@@ -279,11 +264,7 @@ class Plan:
         return _Rules(folder, prefix, fixed, [rule for rule in own if rule.has_wildcards()])
 
     def take(self, point: Point, published: Published) -> list[str]:
-        """Take in a point whose rules were read; the experiments that it reaches.
-
-        They are ``<paper>/<experiment>``, and have claims. An experiment is reached if one of its
-        frames is, or its section of the config.
-        """
+        """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
         reached = []
         for shown in published.experiments:

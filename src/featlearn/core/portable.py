@@ -1,15 +1,11 @@
 """The same bytes on every x86-64 processor with AVX2: no library may choose by processor.
 
 Instructions, orders of sums and block sizes depend on the processor. The environment pins them
-before libraries load: :func:`pin` in the process of the run, which jobs and the warm process
-inherit, and :func:`check` in the job. Compiled loops are off (``compile: never``), as compilers get
-``-march=native``.
-
-MKL's vector maths, to which PyTorch hands ``sqrt``, ``log``, ``tan`` and others, starts from the
-processor's estimates (``rsqrtps``, ``rcpps``), which AMD and Intel tabulate differently, even with
-``MKL_CBWR=COMPATIBLE``: :func:`install` puts NumPy's functions in their place. The C library,
-Matplotlib's rasteriser and FreeType do not differ; other versions or architectures may give other
-bytes.
+before libraries load: :func:`pin` in the process of the run, :func:`check` in the job. Compiled
+loops are off, as compilers get ``-march=native``. MKL's vector maths, to which PyTorch hands
+``sqrt``, ``log`` and others, starts from the processor's estimates (``rsqrtps``, ``rcpps``), which
+AMD and Intel tabulate differently, even with ``MKL_CBWR=COMPATIBLE``: :func:`install` puts NumPy's
+functions in their place. Other versions or architectures may give other bytes.
 """
 
 from __future__ import annotations
@@ -58,10 +54,7 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
         if config[key] != value:
             yield f"{key}: {config[key]!r}; expected {value!r} with portable: true ({why})"
     if config["compile"] == "always":
-        yield (
-            "compile: 'always'; expected auto or never with portable: true (a compiler looks at "
-            "the processor)"
-        )
+        yield "compile: 'always'; expected auto or never with portable: true (compilers differ)"
     yield from _compiled_trainings(config)
 
 
@@ -88,17 +81,12 @@ def pinned() -> bool:
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
-    """Refuse to compute where a variable is not what :func:`pin` set.
-
-    Raises FeatlearnError naming the variable, its value and what was expected.
-    """
+    """Refuse to compute where a variable is not what :func:`pin` set; FeatlearnError naming it."""
     actual = os.environ if environment is None else environment
     for name, value in VARIABLES.items():
         if actual.get(name) != value:
-            raise FeatlearnError(
-                f"portable: true: {name} is {actual.get(name)!r} in this job; expected {value!r}: "
-                "it must be set before a library loads"
-            )
+            here = f"{name} is {actual.get(name)!r} in this job; expected {value!r}"
+            raise FeatlearnError(f"portable: true: {here}: it must be set before a library loads")
 
 
 @cache
@@ -125,7 +113,7 @@ def install() -> Any:
         for plain, out, in_place, function in [*forms, power]:
             library.impl(plain, function, "CPU")
             library.impl(out, _into(function), "CPU")
-            library.impl(in_place, _in_place(function), "CPU")
+            library.impl(in_place, lambda x, *more, f=function: x.copy_(f(x, *more)), "CPU")
     return library
 
 
@@ -154,10 +142,6 @@ def _into(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return out.copy_(result)
 
     return computed
-
-
-def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda x, *more: x.copy_(function(x, *more))
 
 
 def _logit(x: Tensor, eps: float | None = None) -> Tensor:

@@ -16,11 +16,7 @@ def clock(seconds: float) -> str:
 
 
 class Progress:
-    """Prints at most one line every ``interval`` seconds to standard error.
-
-    ``label``: who is speaking, e.g. the rule's name. ``total``: number of steps; an upper bound
-    when the run may stop early. ``interval``: seconds between two lines.
-    """
+    """Prints a line every ``interval`` seconds at most; ``total`` steps, or fewer."""
 
     def __init__(self, label: str, total: int, interval: float = 5.0):
         self.label, self.total, self.interval = label, total, interval

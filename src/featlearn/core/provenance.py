@@ -1,13 +1,10 @@
 """What an artefact was made from, and whether it still is what was made.
 
 The **fingerprint** of a function is a hash of what it computes: its module as far as it uses it,
-and every featlearn module that these import. It is read from the source, without comments,
-docstrings and the frame around a job, and is a param of the rule, so that Snakemake re-runs exactly
-what an edit touches.
-
-The **record** of an artefact, ``<results>/provenance/<artefact>.json``, has the digest of its bytes
-and all that went into it. It lies beside the artefact, so that identical results are identical
-files.
+and every featlearn module that these import, without comments, docstrings and the frame around a
+job. It is a param of the rule, so that Snakemake re-runs exactly what an edit touches. The
+**record** of an artefact, ``<results>/provenance/<artefact>.json``, has the digest of its bytes and
+all that went into it; it lies beside it, so that identical results are identical files.
 """
 
 from __future__ import annotations
@@ -37,11 +34,9 @@ SHARED = "SNAKEMAKE_OUTPUT_CACHE"
 NOT_SHARED = "no run shared these bytes"
 
 
-# --------------------------------------------------------------------------- fingerprint
-
-#: Modules around the computing: they decide when and where a job runs and how its files appear, not
-#: what stands in them. They enter a fingerprint by a number, which is raised by hand when one of
-#: them, a script, or what only these use (how a file is written) begins to change what is computed.
+#: Modules around the computing: they decide when and where a job runs, not what stands in its
+#: files. They enter a fingerprint by a number, raised by hand when one of them, a script, or what
+#: only these use begins to change what is computed.
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
@@ -208,9 +203,8 @@ def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[
 def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     """Hash (16 hexadecimal digits) of what functions compute.
 
-    ``roots``: ``featlearn.mrp.experiments.headline:pretrain``: of this module only what the
-    function uses, of the modules that it imports all. ``featlearn.core.job``: a whole module.
-    Raises FeatlearnError if a module or a function is not there.
+    ``roots``: ``<module>:<function>``: of this module what the function uses, of those that it
+    imports all; or a whole ``<module>``. Raises FeatlearnError if one is not there.
     """
     return _fingerprint(roots, root) if root != SOURCE_ROOT else _known_fingerprint(roots)
 
@@ -234,9 +228,6 @@ def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     for name, file in _below(modules, root).items():
         total.update(f"\0{name}\0{_facts(file, _package(name, file))[0]}".encode())
     return total.hexdigest()[:16]
-
-
-# --------------------------------------------------------------------------- record
 
 
 #: What this job read of data sets, by name; stands in the records of its files.
@@ -294,20 +285,13 @@ def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
     content = _read(file.parent / RECORDS / f"{digest(file)}.json")
     if content is None:
         return None
-    content |= {
-        "artefact": str(artefact.relative_to(results)),
-        "mtime_ns": file.stat().st_mtime_ns,
-    }
+    content |= {"artefact": str(artefact.relative_to(results)), "mtime_ns": file.stat().st_mtime_ns}
     write_record(results, artefact, content)
     return content
 
 
 def lineage(results: Path, artefacts: Iterable[Path]) -> dict[Path, dict[str, Any]]:
-    """Records of ``artefacts`` and of all that they were made from, makers first.
-
-    Only this chain, and not every record of the folder: what an earlier run or a later rule left
-    there changes nothing.
-    """
+    """Records of ``artefacts`` and of all that they were made from, makers first, and no others."""
     found: dict[Path, dict[str, Any]] = {}
     visited: set[Path] = set()
 
@@ -346,11 +330,7 @@ def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
 
 
 def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | None:
-    """What is wrong with the bytes of ``artefact``, or None.
-
-    ``thorough``: True hashes the file in any case. False trusts a file whose size and time of
-    change are those of the record, which costs one ``stat``.
-    """
+    """What is wrong with the bytes, or None; if not ``thorough``, size and time vouch for them."""
     status = artefact.stat()
     if status.st_size != record.get("bytes"):
         return f"{status.st_size} bytes, {record.get('bytes')} were written"
@@ -363,12 +343,7 @@ def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | N
 
 
 def damaged_artefacts(results: Path, *, thorough: bool = False) -> dict[Path, str]:
-    """Artefacts whose bytes changed since they were written, or without a readable record, each
-    with the fault.
-
-    A ``thorough`` look hashes every file; see :func:`damage`. Where only the time is new (a copy),
-    the record takes it over, so that no file is hashed at every start.
-    """
+    """Artefacts with changed bytes or no readable record, and the fault; copies are noted."""
     damaged = {}
     for artefact, record in records(results):
         if not artefact.is_file():

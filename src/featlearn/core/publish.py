@@ -1,13 +1,11 @@
 """What a paper shows: functions marked ``@figure`` or ``@table``, found without importing them.
 
-A figure is a function of tidy frames. Its **parameters** name the frames that the experiment gives
-(``config`` is the experiment's section of the config), its **docstring** is title and caption
-(Markdown, see :mod:`featlearn.core.publishing.captions`). A table returns a :class:`Table`. Marks
-stack: each further one is one more exhibit of the same function, told apart by further keywords,
-which the function gets and the caption has for ``{{ name }}``. docs/adding-a-paper.md has examples.
-
-The plan reads the marks with :mod:`ast` (:func:`exhibits`), so that it imports nothing heavy; at
-run time they do nothing.
+A figure is a function of tidy frames: **parameters** name those that the experiment gives
+(``config`` is its section of the config), the **docstring** is title and caption (Markdown, see
+:mod:`featlearn.core.publishing.captions`). A table returns a :class:`Table`. Marks stack: each is
+an exhibit of the same function, told apart by keywords, which the function gets and the caption has
+for ``{{ name }}``. The plan reads marks with :mod:`ast`; at run time they do nothing.
+docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations
@@ -45,8 +43,8 @@ Config = Mapping[str, Any]
 class Table(NamedTuple):
     """A table: what goes into Parquet, what a reader sees, and the line below it.
 
-    ``notes`` that are left out tell the number of replicates, if ``frame`` has such a column, and
-    what stands after the sign.
+    ``notes`` that are left out tell the replicates, if ``frame`` has them, and what follows the
+    sign.
     """
 
     frame: pd.DataFrame
@@ -59,10 +57,9 @@ def figure(
 ) -> Callable[[Function], Function]:
     """Mark a function that draws.
 
-    ``name``: as in ``figures/<name>.svg``; left out, the name of the function with dashes.
-    ``contains``: what the catalogue makes its status of: ``drawn``, ``stand-in``, ``quoted`` ...;
-    left out, what the rules say of the experiment. ``**fixed``: literals that the function gets as
-    keywords, and the caption as words.
+    ``name``: as in ``figures/<name>.svg``; left out, that of the function with dashes.
+    ``contains``: ``drawn``, ``stand-in``, ``quoted`` ...; left out, what the rules say of the
+    experiment. ``**fixed``: literals that the function gets as keywords, the caption as words.
     """
     return lambda function: function
 
@@ -73,11 +70,7 @@ table = figure
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One figure or table, as its mark declares it.
-
-    ``frames``: the parameters of the function that no keyword of the mark fills. ``caption``:
-    title, an empty line, Markdown.
-    """
+    """One figure or table; ``frames``: parameters of its function that the mark does not fill."""
 
     paper: str
     kind: str
@@ -126,16 +119,18 @@ def claims_of(paper: str, experiment: str) -> list[str]:
     return [
         f"{module}:{node.name}"
         for node in (_parsed(module).body if module else ())
-        if isinstance(node, ast.ClassDef) and any(map(_names_paper, node.body))
+        # whose statement ``paper = ...`` or ``paper, kind = ...`` declares them
+        if isinstance(node, ast.ClassDef)
+        and any(
+            isinstance(one, ast.Assign) and re.match(r"[^=]*\bpaper\b[^=]*=", ast.unparse(one))
+            for one in node.body
+        )
     ]
 
 
 @by_sources
 def texts_of(claims: Sequence[str]) -> str:
-    """Digest of statements and reasons of claims, which are docstrings: no fingerprint has these.
-
-    ``claims``: as :func:`claims_of` gives them.
-    """
+    """Digest of the docstrings of claims (:func:`claims_of`), which no fingerprint has."""
     texts = [
         ast.get_docstring(node) or ""
         for module in sorted({one.partition(":")[0] for one in claims})
@@ -147,15 +142,6 @@ def texts_of(claims: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def _names_paper(statement: ast.stmt) -> bool:
-    """Whether a statement of a class is ``paper = ...`` or ``paper, kind = ...``."""
-    return isinstance(statement, ast.Assign) and any(
-        isinstance(node, ast.Name) and node.id == "paper"
-        for target in statement.targets
-        for node in ast.walk(target)
-    )
-
-
 @functools.cache
 def _parsed(module: str) -> ast.Module:
     file = module_file(module)
@@ -163,10 +149,7 @@ def _parsed(module: str) -> ast.Module:
 
 
 def exhibits(paper: str, experiment: str) -> list[Exhibit]:
-    """Figures and tables of an experiment; see :func:`part`.
-
-    Raises FeatlearnError naming the function, if one has no docstring or a mark cannot be read.
-    """
+    """Figures and tables of an experiment (:func:`part`); FeatlearnError naming a wrong mark."""
     return [
         Exhibit(**{**one, "frames": tuple(one["frames"])}) for one in _exhibits(paper, experiment)
     ]
@@ -207,10 +190,7 @@ def story(paper: str) -> str:
     """The story of a paper for the report: the docstring of its package, as a Markdown page."""
     text = ast.get_docstring(_parsed(f"{PACKAGE.name}.{paper}"))
     if not text:
-        raise FeatlearnError(
-            f"{PACKAGE / paper / '__init__.py'}: expected a docstring: the paper's story for the "
-            "report"
-        )
+        raise FeatlearnError(f"{PACKAGE / paper / '__init__.py'}: expected a docstring, the story")
     return _as_page(text)
 
 
@@ -253,9 +233,9 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
 
 
 # --------------------------------------------------------------------------- ids of claims
-# Those that captions, stories and findings quote, checked while a plan is made: read off decorators
-# of the ``analysis`` modules. ``{word}`` in the id of a family stands for a string of its module;
-# classes that override ``made`` may put the name of a data set, a key of the config, first.
+# Those that captions, stories and findings quote, read off decorators while a plan is made.
+# ``{word}`` in the id of a family stands for a string of its module; classes that override ``made``
+# may put the name of a data set first.
 
 CLAIM = re.compile(r"""\b(?:verdict|said)\(\s*["']([^"']+)["']""")
 TABLE = re.compile(r"""\bvalue\(\s*["']([^"'/]+)["']""")
@@ -296,24 +276,21 @@ def is_known(claim: str) -> bool:
     return _known(paper).fullmatch(name) is not None
 
 
-def refuse_missing_tables(texts: Iterable[tuple[str, str, str]], tables: Container[str]) -> None:
-    """Refuse texts, each with its place and paper, that quote none of ``tables``, as paper/name."""
-    _refuse(
-        f"{place}: quotes the table {paper}/{name}, which no rule makes"
-        for place, paper, text in texts
-        for name in TABLE.findall(text)
-        if f"{paper}/{name}" not in tables
-    )
-
-
-def refuse_unknown(texts: Iterable[tuple[str, str]]) -> None:
-    """Refuse texts, each with its place, that quote a claim that its paper does not declare."""
-    _refuse(
-        f"{place}: asks for the claim {claim}, which no claims module of its paper declares"
-        for place, text in texts
-        for claim in CLAIM.findall(text)
-        if not is_known(claim)
-    )
+def refuse_unknown(texts: Iterable[tuple[str, str, str]], tables: Container[str]) -> None:
+    """Refuse texts, with place and paper, that quote no known claim, or none of the tables."""
+    lines = []
+    for place, paper, text in texts:
+        lines += [
+            f"{place}: asks for the claim {claim}, which no claims module of its paper declares"
+            for claim in CLAIM.findall(text)
+            if not is_known(claim)
+        ]
+        lines += [
+            f"{place}: quotes the table {paper}/{name}, which no rule makes"
+            for name in TABLE.findall(text)
+            if f"{paper}/{name}" not in tables
+        ]
+    _refuse(lines)
 
 
 def refuse_unknown_findings(entries: Sequence[Mapping[str, Any]], papers: Iterable[str]) -> None:

@@ -91,12 +91,7 @@ def _try_lock(results: Path) -> IO[str] | None:
 
 
 def hold(results: Path) -> None:
-    """Keep ``results`` for this process until it ends, without the lock that Snakemake leaves after
-    a kill.
-
-    Jobs that earlier runs left with a scheduler end themselves; their staged files are swept.
-    Raises FeatlearnError if another run holds it, or nothing can be written there.
-    """
+    """Keep ``results`` for this process until it ends; FeatlearnError if another run holds it."""
     if results in _held:
         return
     try:
@@ -119,13 +114,10 @@ def hold(results: Path) -> None:
 def mend(results: Path, *, thorough: bool = False) -> list[str]:
     """Set aside what is no longer what was written, and sweep what killed jobs left behind.
 
-    Does nothing while a run is at work. ``thorough`` hashes every artefact, also those whose size
-    and time of change are what they were. Returns list of str: one line a damaged artefact: its
-    name, what is wrong, where it went.
+    Does nothing while a run is at work. ``thorough`` hashes every artefact, also one of the size
+    and time that it had. Returns a line a damaged artefact: name, what is wrong, where it went.
     """
-    if not (results.is_dir() and os.access(results, os.W_OK)):
-        return []
-    if (lock := _try_lock(results)) is None:
+    if not (results.is_dir() and os.access(results, os.W_OK) and (lock := _try_lock(results))):
         return []
     with lock:  # while it is held no run can start
         for folder in killed(results):
@@ -148,32 +140,24 @@ def killed(results: Path) -> dict[Path, str]:
     return folders
 
 
-def _script(root: Path, name: str, content: Any) -> str | None:
-    """Run a script of the repository with JSON, as it imports what a plan must not; its error."""
-    script = str(root / "scripts" / name)
-    done = subprocess.run(
-        [sys.executable, script], input=json.dumps(content), text=True, stderr=subprocess.PIPE
-    )
-    return (done.stderr.strip() or f"{script}: {done.returncode}") if done.returncode else None
+def told_by(script: Path, content: Any) -> str:
+    """What a script says of JSON: it imports what a plan must not. FeatlearnError if it fails."""
+    command, given = [sys.executable, str(script)], json.dumps(content)
+    done = subprocess.run(command, input=given, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise FeatlearnError(done.stderr.strip() or f"{script}: {done.returncode}")
+    return done.stdout
 
 
 def write_unfinished(root: Path, results: Path, content: dict[str, Any]) -> None:
-    """Write ``unfinished.html``: what the run made, what is missing, and why.
-
-    ``root``: the repository. ``content``: of
-    :func:`featlearn.core.publishing.report.write_unfinished`, without the jobs killed.
-    """
+    """Write ``unfinished.html``: see :func:`featlearn.core.publishing.report.write_unfinished`."""
     silent = dict.fromkeys(killed(results).values(), SILENT)
-    # an error of it hides no error of the run
-    if fault := _script(root, "unfinished.py", content | {"killed": silent}):
-        print(fault, file=sys.stderr)
+    try:
+        print(told_by(root / "scripts/unfinished.py", content | {"killed": silent}), end="")
+    except FeatlearnError as error:  # which hides no error of the run
+        print(error, file=sys.stderr)
 
 
 def check_claims(root: Path, claims: list[dict[str, Any]]) -> None:
-    """Refuse claims that cannot be judged, before anything is computed for them.
-
-    ``root``: the repository. ``claims``: of each experiment as :func:`featlearn.core.claims.check`
-    takes it. Raises FeatlearnError in the words of that function.
-    """
-    if fault := _script(root, "check_claims.py", claims):
-        raise FeatlearnError(fault)
+    """Refuse claims that cannot be judged before a job starts; see :func:`.claims.check`."""
+    told_by(root / "scripts/check_claims.py", claims)

@@ -13,16 +13,12 @@ Kind = Literal["cosine", "constant", "step"]
 class Schedule:
     """Learning rate over the steps ``0 .. steps - 1``.
 
-    A linear warm-up leads from ``start`` to ``peak``, which is reached at step ``warmup``; of the
-    ``w`` steps of a warm-up, step ``s`` has gone ``(s + 1) / (w + 1)`` of the way, so that no step
-    is lost at a rate of zero. Then ``u`` in [0, 1) is the share of the rest that is over, and the
-    rate is
+    A linear warm-up leads from ``start`` to ``peak``: of its ``w`` steps, step ``s`` has gone
+    ``(s + 1) / (w + 1)`` of the way. Then ``u`` in [0, 1) is the share of the rest that is over:
 
-    * cosine: ``end + (peak - end) (1 + cos(pi u)) / 2`` (Loshchilov and Hutter 2017, eq. 5); *
-    constant: ``peak``; * step: ``peak * factor ** (number of milestones passed)``. ``steps``:
-    length of the training. ``peak``, ``start``, ``end``: Rates: the largest one, that before the
-    warm-up, and the limit of the cosine. ``warmup``: steps of the warm-up. ``milestones``: steps
-    from which on the rate is ``factor`` times smaller.
+    * cosine: ``end + (peak - end) (1 + cos(pi u)) / 2`` (Loshchilov and Hutter 2017, eq. 5);
+    * constant: ``peak``;
+    * step: ``peak * factor ** (number of milestones passed)``.
     """
 
     kind: Kind
@@ -60,9 +56,5 @@ class Part:
 
 
 def scaled(rate: float, batch_size: int, scale_from: int | None) -> float:
-    """The linear scaling rule: ``rate * batch_size / scale_from`` (Goyal et al. 2017).
-
-    ``batch_size``: images of an optimiser step, over all processes. ``scale_from``: the batch size
-    that ``rate`` is meant for (MAE 256, SimMIM 512); None leaves the rate.
-    """
+    """``rate * batch_size / scale_from``, the linear scaling rule (Goyal et al. 2017)."""
     return rate if scale_from is None else rate * batch_size / scale_from

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 def derive_seed(*name: object) -> int:
     """Seed of the stream called ``name``.
 
-    ``*name``: parts of the name; each is turned into text. A part may not contain ``/``. Returns
-    ``int``: in ``[0, 2**63)``: the first 63 bits of the SHA-256 digest of ``"part/part/..."``.
-    Raises ValueError if no part is given, or one is empty or contains ``/`` (two names could then
-    collide).
+    ``*name``: parts, each turned into text. Returns the first 63 bits of the SHA-256 digest of
+    ``"part/part/..."``. Raises ValueError if no part is given, or one is empty or contains ``/``.
     """
     parts = [str(part) for part in name]
     if not parts or any(part == "" or "/" in part for part in parts):
@@ -49,11 +47,8 @@ def seeded(*name: object) -> Iterator[None]:
 
 
 class Streams:
-    """The random streams of one experiment, one per replicate and purpose.
-
-    ``seed``: base seed of the run. ``paper``, ``experiment``: where the numbers are used.
-    ``replicates``: which replicates: indices, not a count, so that any subset can be drawn alone.
-    """
+    """The random streams of an experiment; ``replicates``: indices, so that any can be drawn
+    alone."""
 
     def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):
         self.seed, self.paper, self.experiment = seed, paper, experiment

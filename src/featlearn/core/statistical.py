@@ -1,12 +1,9 @@
 """Means with intervals over replicates, drawn by seaborn straight from a tidy frame.
 
-- A whisker or band is the 95 % t-interval over replicates (Wilson's for shares of random starts),
-  from :data:`LEAST` replicates on: that of two is 12.7 times as long as their distance. Tables and
-  the ledger have it all the same.
-- Beyond the possible (an accuracy above 1) it is cut (:func:`within`).
-- Up to :data:`FEW` replicates are points, with a short line at their mean; more are a bar from
-  zero.
-- Paired comparisons are drawn as differences (:func:`differences`).
+A whisker or band is the 95 % t-interval over replicates from :data:`LEAST` on (that of two is 12.7
+times as long as their distance), cut to what is possible (:func:`within`). Up to :data:`FEW`
+replicates are points with a line at their mean, more a bar from zero. Pairs are drawn as
+:func:`differences`.
 """
 
 from __future__ import annotations
@@ -139,18 +136,9 @@ def whiskers(
 
 
 def differences(
-    ax: Axes,
-    gains: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    looks: Mapping[Any, Look],
+    ax: Axes, gains: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look]
 ) -> None:
-    """Paired differences beside each other, a group a value of ``x``, with a line at zero.
-
-    ``gains``: columns ``x``, ``hue``, difference, difference_half_width; see
-    :func:`featlearn.core.stats.paired`.
-    """
+    """Paired differences (:func:`.stats.paired`) in groups by ``x``, with a line at zero."""
     at = sorted(gains[x].unique())
     shown = [key for key in looks if key in set(gains[hue])]
     step = 0.8 / max(1, len(shown))
@@ -183,51 +171,11 @@ def bars(
     values of ``x`` from left to right, with the words below them; others are left out. ``looks``:
     of each value of ``hue``, in the order of the bars.
     """
-    shown = frame[frame[x].isin(list(groups)) & frame[hue].isin(list(looks))]
-    words = {key: look.words for key, look in looks.items()}
-    if shown.groupby(list({x, hue})).size().max() <= FEW:
-        _columns(ax, shown, x, hue, groups, looks, errorbar)
-        return
-    shared: dict[str, Any] = {
-        "data": shown.assign(group=shown[x].map(groups), bar=shown[hue].map(words)),
-        "x": "group", "y": "value", "hue": "bar", "order": list(groups.values()),
-        "hue_order": list(words.values()), "dodge": x != hue, "ax": ax,
-    }  # fmt: skip
-    sns.barplot(
-        **shared, palette=[look.colour for look in looks.values()], saturation=1, gap=0.08,
-        errorbar=errorbar, legend=True,
-        err_kws={"color": COLOURS["ink"], "linewidth": 1.2, "solid_capstyle": "butt"},
-    )  # fmt: skip
-    sns.stripplot(
-        **shared, palette=[COLOURS["ink"]] * len(looks), jitter=False, size=2.8, alpha=0.55,
-        linewidth=0, legend=False,
-    )  # fmt: skip
-    # seaborn's jitter is drawn at random; spread evenly, the dots leave the interval visible
-    room = 0.8 / (1 if x == hue else len(looks))
-    for dots in ax.collections:
-        at = np.asarray(dots.get_offsets())
-        dots.set_offsets(at + np.c_[np.linspace(-0.28, 0.28, len(at)) * room, np.zeros(len(at))])
-    ax.set(xlabel=None, ylabel=None)
-    ax.grid(axis="x", visible=False)
-    if legend := ax.get_legend():
-        legend.remove()
-
-
-def _columns(
-    ax: Axes,
-    shown: pd.DataFrame,
-    x: str,
-    hue: str,
-    groups: Mapping[Any, str],
-    looks: Mapping[Any, Look],
-    errorbar: Any,
-) -> None:
-    """The same groups where replicates are few."""
     room = 0.8 / (1 if x == hue else len(looks))
     for number, (key, look) in enumerate(looks.items()):
         label: str | None = look.words
         for place, group in enumerate(groups):
-            own = shown[(shown[hue] == key) & (shown[x] == group)]["value"]
+            own = frame[(frame[hue] == key) & (frame[x] == group)]["value"]
             if len(own):
                 at = place if x == hue else place + room * (number - (len(looks) - 1) / 2)
                 column(ax, at, own, look.colour, width=0.84 * room, label=label,

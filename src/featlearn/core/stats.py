@@ -33,11 +33,7 @@ class Estimate:
 
 
 def estimate(values: np.ndarray) -> Estimate:
-    """Mean and 95 % t-interval of independent replicates.
-
-    ``values``: one number a replicate, shape ``(R,)``. Raises ValueError if ``values`` is empty or
-    holds a non-finite number: a lost replicate must not vanish.
-    """
+    """Mean and 95 % t-interval of replicates (R,); ValueError if one is lost or not finite."""
     values = _replicates(values)
     mean = float(values.mean())
     if values.size == 1:
@@ -47,11 +43,7 @@ def estimate(values: np.ndarray) -> Estimate:
 
 
 def estimate_share(values: np.ndarray) -> Estimate:
-    """Share of replicates in which something is so, with Wilson's 95 % interval.
-
-    ``values``: 0 or 1 a replicate, shape ``(R,)``. Raises ValueError if there are none, or other
-    numbers.
-    """
+    """Share of replicates (R,) that are 1 and not 0, with Wilson's 95 % interval."""
     values = _replicates(values)
     if not np.isin(values, (0, 1)).all():
         raise ValueError(f"values: expected 0 or 1 a replicate, got {values.tolist()}")
@@ -105,10 +97,8 @@ def _replicates(values: np.ndarray) -> np.ndarray:
 def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> np.ndarray:
     """The numbers of one row a replicate, in the order of the replicates.
 
-    ``frame``: with the columns ``replicate``, ``column`` and those of ``where``. ``column``: which
-    number. ``**where``: columns and what they must be: a number up to rounding, None where there is
-    none. Returns float64. Raises KeyError if no row is like that. Raises ValueError if a replicate
-    has several.
+    ``column``: which number. ``**where``: as :func:`featlearn.core.frames.pick` takes it. Returns
+    float64. Raises KeyError if no row is like that, ValueError if a replicate has several.
     """
     frame = pick(frame, **where)
     if frame["replicate"].duplicated().any():
@@ -117,16 +107,15 @@ def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> n
 
 
 # --------------------------------------------------------------------------- exponents
-# Read off several sizes: between neighbouring ones, and judged at the largest. A line through all
-# sizes gives the small ones as much weight as those that a limit is about, and does not say whether
-# the exponent still moves.
+# Between neighbouring sizes, and judged at the largest: a line through all would give small ones as
+# much weight, and would not say whether the exponent still moves.
 
 
 def local_exponents(frame: pd.DataFrame, size: str, by: Sequence[str] = ()) -> pd.DataFrame:
     """``d log(value) / d log(size)`` between neighbouring sizes, each replicate by itself.
 
-    ``frame``: columns ``by``, ``size``, replicate and value, which is more than 0. Returns
-    DataFrame: Columns ``by``, replicate, smaller and ``size`` (the two sizes), value.
+    ``frame``: columns ``by``, ``size``, replicate, value > 0. Returns DataFrame: ``by``, replicate,
+    smaller and ``size`` (the two sizes), value.
     """
     parts = []
     for key, own in frame.sort_values(size, kind="stable").groupby([*by, "replicate"], sort=False):
@@ -148,17 +137,12 @@ def by_size(exponents: pd.DataFrame, size: str) -> np.ndarray:
 def estimate_exponent(values: np.ndarray) -> Estimate:
     """The local exponent at the largest size.
 
-    Its t-interval is wider by the last change at either end: an exponent that still moves is known
-    no better than that. Of a single local exponent nothing says whether it moves: no interval.
-
-    ``values``: as :func:`by_size` gives them.
+    ``values``: as :func:`by_size` gives them. The t-interval is wider by the last change at either
+    end: one that still moves is known no better. A single local exponent has no interval.
     """
     last = estimate(values[:, -1])
     move = float(np.ptp(values[:, -2:].mean(axis=0))) if values.shape[1] > 1 else math.nan
     return Estimate(last.mean, last.low - move, last.high + move, last.replicates)
-
-
-# --------------------------------------------------------------------------- in words
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -206,11 +190,7 @@ def percent(value: float, digits: int = 0) -> str:
 
 
 def plus_minus(value: float, spread: float) -> str:
-    """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
-
-    A spread that is NaN (one replicate) or zero up to rounding is left out; one below six decimals
-    is a bound or a power of ten.
-    """
+    """A mean with its spread, if any, in as many decimals as that deserves: ``0.634 ± 0.017``."""
     if math.isnan(spread) or spread < max(1e-12, 1e-9 * abs(value)):
         return number(value, 4)
     if spread < 5e-7:
@@ -241,12 +221,11 @@ def paired(
 ) -> pd.DataFrame:
     """Mean and 95 % interval of differences, replicate by replicate.
 
-    A replicate is one draw of data and initial weights that all share who are compared, so that
-    what is common to them cancels. ``frame``: columns ``by``, ``column``, replicate, value; one row
-    a replicate in each group. ``column``: tells apart what is compared. ``references``: of each
-    value of ``column`` the one that is taken off. A pair of which a group lacks either is left out.
-    Returns DataFrame: columns ``by``, ``column``, difference, difference_half_width. Raises
-    ValueError if a replicate of a pair is missing, or is there twice.
+    What is common to those compared, the draw of data and initial weights, cancels. ``frame``:
+    columns ``by``, ``column``, replicate, value. ``references``: of each value of ``column`` the
+    one that is taken off; a pair of which a group lacks either is left out. Returns DataFrame:
+    ``by``, ``column``, difference, difference_half_width. Raises ValueError if a replicate of a
+    pair is missing, or is there twice.
     """
     rows = []
     for key, group in frame.groupby(list(by), sort=False, observed=True):
@@ -265,9 +244,8 @@ def side_by_side(
 ) -> pd.DataFrame:
     """A summary for reading: ``mean ± half-width`` in the cells, ``-`` where there is none.
 
-    ``index``: columns of ``table`` that name a row. ``columns``: column whose values become
-    columns. ``heads``: which of these values are shown, in this order, and what their columns are
-    called.
+    ``index``: columns of ``table`` that name a row. ``columns``: whose values become columns.
+    ``heads``: of these values those shown, in this order, and what their columns are called.
     """
     shown = table[table[columns].isin(list(heads))]
     cells = [plus_minus(m, h) for m, h in zip(shown["mean"], shown["half_width"], strict=True)]

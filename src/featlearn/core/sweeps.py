@@ -6,8 +6,6 @@ import difflib
 import itertools
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +15,15 @@ from featlearn.core.checks import cut
 from featlearn.core.errors import ConfigError
 from featlearn.core.notes import noted, of_sources
 from featlearn.core.points import Point, full_key, point, safe, value_of
+from featlearn.core.run import told_by
 
 
 @dataclass(frozen=True)
 class Sweep:
     """The section ``sweep`` of a config.
 
-    ``keys``: one or two, dotted. ``points``: one a value or pair of values, in the order given.
-    ``probes``: a point a key, at which no other is changed: they show what the key reaches.
-    ``claims``: ids of those to watch; all that the keys reach if there are none.
+    ``keys``: one or two, dotted. ``points``: one a value or pair of values. ``probes``: a point a
+    key, at which no other is changed: what does it reach? ``claims``: to watch; none for all.
     """
 
     keys: tuple[str, ...]
@@ -40,11 +38,7 @@ class Sweep:
 
 
 def read(config: Mapping[str, Any], root: Path) -> Sweep | None:
-    """The sweep that a loaded config asks for, if any.
-
-    Raises ConfigError naming an unknown key, a value that is there twice or is no number, or a
-    point that the schema or the checks of the paper refuse.
-    """
+    """The sweep that a loaded config asks for, if any; ConfigError naming what is refused."""
     if not (section := config.get("sweep")):
         return None
     given = {full_key(config, key, root): values for key, values in section["keys"].items()}
@@ -75,8 +69,8 @@ def watched(
     """The claims that a sweep watches, by ``<paper>/<experiment>``.
 
     ``reached``: of each slug the experiments that the point reaches. ``experiments``: of each name
-    the ``module`` with its claims, and their ``config``. ``root``: holds ``scripts/``. Raises
-    ConfigError if no experiment reads a key, or a claim is none of what the keys reach.
+    ``module`` and ``config`` of its claims. Raises ConfigError if no experiment reads a key, or a
+    claim is none of what the keys reach.
     """
     for key, one in zip(sweep.keys, sweep.probes, strict=True):
         if not reached[one.slug]:
@@ -85,16 +79,14 @@ def watched(
     given = [experiments[name] for name in names]
     known = noted(
         f"claims {of_sources()} {json.dumps(given, sort_keys=True, default=str)}",
-        lambda: _claim_ids(given, root),
+        lambda: json.loads(told_by(root / "scripts/claim_ids.py", given)),
     )
     all_ids = [one for ids in known for one in ids]
     if strangers := [one for one in sweep.claims if one not in all_ids]:
         near = difflib.get_close_matches(strangers[0], all_ids, n=3, cutoff=0.4)
-        hint = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else f"they reach {', '.join(all_ids[:9])} ..."
-        )
+        hint = f"they reach {', '.join(all_ids[:9])} ..."
+        if near:
+            hint = f"did you mean {' or '.join(near)}?"
         raise ConfigError(
             f"sweep.claims: {cut(strangers[0], str)} is no claim that these keys reach; {hint}"
         )
@@ -106,20 +98,6 @@ def _named(one: Point) -> str:
     return ", ".join(one.config["papers"]) or "the run"
 
 
-def _claim_ids(given: Sequence[Mapping[str, Any]], root: Path) -> list[list[str]]:
-    """The ids of claims, from a process that may import what a plan must not."""
-    done = subprocess.run(
-        [sys.executable, str(root / "scripts" / "claim_ids.py")],
-        input=json.dumps(given),
-        text=True,
-        capture_output=True,
-    )
-    if done.returncode:
-        raise ConfigError(f"scripts/claim_ids.py: {done.stderr.strip()}")
-    found: list[list[str]] = json.loads(done.stdout)
-    return found
-
-
 def bisected(
     low: float,
     high: float,
@@ -129,11 +107,9 @@ def bisected(
 ) -> list[tuple[float, str]]:
     """Halve an interval until it is known to an accuracy where a verdict changes.
 
-    Of several changes the one next to ``low`` in the halving is followed. ``verdicts``: of values,
-    those of earlier calls first. ``accuracy``: the longest interval that is left; on a log scale
-    the largest ratio of its ends, less 1. Two whole numbers side by side are not halved. Returns
-    the two ends that are left, ``low`` first, each with its verdict: equal ones if those of the
-    given ends do not differ.
+    Of several changes the one next to ``low`` is followed. ``verdicts``: of values, those of
+    earlier calls first. ``accuracy``: the longest interval that is left; on a log scale the largest
+    ratio of its ends, less 1. Returns the two ends, ``low`` first, each with its verdict.
     """
     tried: list[float] = [low, high]
     first, last = verdicts(tried)

@@ -1,13 +1,11 @@
 """A warm process: it has imported torch and pandas once, and each job of a run is a fork of it.
 
-The imports take two to three seconds of each of some hundred jobs. So a run starts one process that
-imports what most jobs need and nothing of featlearn; a job asks it for a fork (:func:`delegate`),
-which runs the script that Snakemake wrote, with the job's environment, folder and streams. Threads
-are set from the start, and none runs when a fork is made. Without such a process (a cluster's node,
-another Python, ``FEATLEARN_WARM=no``) the job runs as it is.
-
-The process that asked stays as a proxy: it hands on signals, ends as the fork ends, and takes it
-along when it is killed. Orphaned jobs end themselves (:func:`follow`), on a scheduler too.
+Imports take two to three seconds of each of some hundred jobs. So a run starts a process that
+imports what most need and nothing of featlearn; a job asks it for a fork (:func:`delegate`), which
+runs the script with the job's environment, folder and streams. No thread runs when a fork is made.
+Without such a process (a cluster's node, another Python, ``FEATLEARN_WARM=no``) the job runs as it
+is. The process that asked stays as a proxy: it hands on signals, ends as the fork ends, and takes
+it along when it is killed. Orphaned jobs end themselves (:func:`follow`), on a scheduler too.
 """
 
 from __future__ import annotations
@@ -60,10 +58,7 @@ _started: subprocess.Popen[bytes] | None = None
 
 
 def start(jobs: int, threads: int) -> None:
-    """Start the warm process of this run, which ends with this process.
-
-    ``jobs``: that the run is about to make. ``threads``: of a job, from the config.
-    """
+    """Start the warm process of a run of so many jobs; it ends with this process."""
     global _started
     if os.environ.get(SOCKET) == "no" or jobs < LEAST_JOBS or not hasattr(os, "fork"):
         return
@@ -148,20 +143,10 @@ def _receive(lines: IO[bytes]) -> Any:
 
 def is_replaced(results: Path) -> bool:
     """Whether a later run than the one that this process belongs to has taken over ``results``."""
-    if RUN not in os.environ:
-        return False
-    try:
+    last = ""
+    with contextlib.suppress(OSError):
         last = (results / LAST_RUN).read_text(encoding="utf-8").strip()
-    except OSError:
-        return False
-    return last not in ("", os.environ[RUN])
-
-
-def _is_gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    return RUN in os.environ and last not in ("", os.environ[RUN])
 
 
 def follow(results: Path, staging: Path) -> None:
@@ -172,8 +157,10 @@ def follow(results: Path, staging: Path) -> None:
         return
 
     def watch() -> None:
-        while not (is_replaced(results) or (beside is not None and _is_gone(beside))):
-            time.sleep(0.5)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            run = None if beside is None else psutil.Process(beside)
+            while not (is_replaced(results) or (run and run.status() == psutil.STATUS_ZOMBIE)):
+                time.sleep(0.5)
         shutil.rmtree(staging, ignore_errors=True)
         os._exit(1)
 
@@ -181,12 +168,6 @@ def follow(results: Path, staging: Path) -> None:
 
 
 # ------------------------------------------------------------------------- the warm process
-
-
-def _die_with_parent() -> None:
-    """Be killed when the process that started this one ends, where the system offers it (Linux)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> None:
@@ -222,10 +203,8 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
 
 
 def serve(place: str, parent: int) -> None:
-    """Import, then fork a job for each that asks, until the run is over.
-
-    ``place``: of the socket. ``parent``: process of the run; this one ends with it.
-    """
+    """Import, then fork a job for each that asks at the socket ``place``, while ``parent``
+    lives."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(place)
     listening.listen(64)  # who asks before all is imported waits
@@ -283,7 +262,8 @@ def _begin(
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
         pid = os.fork()
         if pid == 0:
-            _die_with_parent()
+            with contextlib.suppress(OSError, AttributeError):  # of Linux: end with who made it
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
             selector.close()
             listening.close()
             for other in (*jobs.values(), line):

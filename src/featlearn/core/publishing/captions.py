@@ -1,12 +1,11 @@
 """Stories and captions: Markdown that quotes measured numbers instead of stating them.
 
-They stand in docstrings (see :mod:`featlearn.core.publish`); a page begins with ``# Title``, and a
-line ``---`` folds what follows it. ``value(table, column="mean", **filters)`` reads the cell of
-``column`` in the one row of the paper's ``tables/<table>.parquet`` that the filters choose
-(``"mrp/headline"`` names that of another paper); ``| percent(digits)`` and ``| number(digits)``
-format it. Conclusions are those of the ledger, by the id of a claim: ``verdict(id)`` gives verdict,
-number and band; ``said(id, holds=..., fails=...)`` the sentence that the verdict calls for, with
-the number behind it. So a text is true of any run.
+They stand in docstrings (see :mod:`featlearn.core.publish`); a line ``---`` folds what follows it.
+``value(table, column="mean", **filters)`` reads the cell of the one row of the paper's
+``tables/<table>.parquet`` that the filters choose (``"mrp/headline"``: of another paper);
+``| percent(digits)`` and ``| number(digits)`` format it. ``verdict(id)`` gives verdict, number and
+band of a claim; ``said(id, holds=..., fails=...)`` the sentence that the verdict calls for, with
+its number. So a text is true of any run.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ def _whether(verdict: str, clause: str) -> str:
 
 
 def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
-    """The functions ``verdict`` and ``said`` of the texts; see the top of this module.
-
-    Of a claim that the config left out, and that is not in the ledger, the texts say so.
-    """
+    """The functions ``verdict`` and ``said``; of a claim that is not in the ledger they say so."""
 
     def linked(row: Mapping[str, Any]) -> str:
         return f"[{measured(row)}](#{anchor(row)})"
@@ -96,10 +92,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
 
 
 def fill_in(text: str, source: str, value: Value, ledger: Ledger | None = None) -> str:
-    """Put the numbers and verdicts that ``text`` asks for in their places.
-
-    Raises FeatlearnError naming the source and, if a number cannot be found, the filters.
-    """
+    """Put what ``text`` asks for in its places; FeatlearnError naming the ``source``."""
     environment = ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # the outcome is Markdown, which is escaped when it becomes HTML

@@ -22,12 +22,7 @@ COLUMNS = ("claim", "first", "second", "measured_first", "measured_second", "apa
 
 def read_checksums(path: Path) -> dict[str, str]:
     """``file -> SHA-256`` of a list in the form of sha256sum."""
-    return listed(path.read_text(encoding="utf-8"))
-
-
-def listed(text: str) -> dict[str, str]:
-    """``file -> SHA-256`` of the lines of sha256sum."""
-    pairs = (line.split("  ", 1) for line in text.splitlines())
+    pairs = (line.split("  ", 1) for line in path.read_text(encoding="utf-8").splitlines())
     return {name: value for value, name in pairs}
 
 
@@ -42,8 +37,8 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str], what: str
 def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Claims of both runs whose verdict differs, or whose intervals have no number in common.
 
-    Returns DataFrame: claim, first, second (verdicts), measured_first, measured_second (with their
-    spread) and apart (whether the intervals exclude each other), in the order of the first run.
+    Returns DataFrame: the columns :data:`COLUMNS`, in the order of the first run: verdicts, numbers
+    with their spread, and whether the intervals exclude each other.
     """
     both = first.merge(second, on="claim", suffixes=("_first", "_second"), validate="1:1")
     rows = []
@@ -73,10 +68,9 @@ def made_alike(
 ) -> bool:
     """Whether two configs agree in all that the raw numbers of a claim follow from.
 
-    ``row``: of the ledger; its ``artefact`` is ``<paper>/measurements/<folder>/...``. ``first``,
-    ``second``: whole configs of the two runs. ``reads``: ``config/reads.yaml``: of a paper and
-    folder the sections, such as ``mrp.clean``. Without an entry it is the section called like the
-    folder, and all of the paper where there is none.
+    ``row``: of the ledger; its ``artefact`` is ``<paper>/measurements/<folder>/...``. ``reads``:
+    ``config/reads.yaml``: of a paper and folder the sections. Without an entry it is the section
+    called like the folder, and all of the paper where there is none.
     """
     paper, _, name = row["artefact"].split("/")[:3]
     folder = name.partition(".")[0]
@@ -104,16 +98,12 @@ def _at(config: Mapping[str, Any], place: str) -> Any:
 def of_seeds(
     first: Sequence[Row], *others: tuple[Sequence[Row], Callable[[Row], bool]]
 ) -> list[Row]:
-    """The ledger that runs with different base seeds leave.
-
-    Numbers are those of the first. What two of them judge differently was decided by none. Another
-    run counts for a claim where :data:`SAME` is the same: its quantity, how that is averaged, and
-    its band.
+    """The ledger that runs with different base seeds leave; its numbers are those of the first.
 
     ``first``: rows of a run. ``*others``: rows of each other one, and whether a row of the first
-    was made alike in it. Returns list of dict: the rows of the first with ``others``, the rows of
-    such a claim in the other runs, and ``alone``, the verdict of the first; ``verdict`` is
-    ``undecided`` where one differs.
+    was made alike in it; it counts where :data:`SAME` is the same, too. Returns list of dict: the
+    rows of the first with ``others``, those of the other runs, and ``alone``, its verdict;
+    ``verdict`` is ``undecided`` where one differs.
     """
     by_claim = [({row["claim"]: row for row in rows}, alike) for rows, alike in others]
     signed = []

@@ -36,10 +36,7 @@ _REASONS = {"type": "object", "propertyNames": _NAME, "additionalProperties": _T
 
 
 def read_withdrawn(file: Path) -> dict[str, str]:
-    """By claim, why its published verdict is withdrawn; nothing where there is no such file.
-
-    Raises ConfigError naming an entry that is not ``paper/name: reason``.
-    """
+    """By claim, why its published verdict is withdrawn; ConfigError naming a wrong entry."""
     if not file.is_file():
         return {}
     entries = read_own_yaml(file) or {}
@@ -48,11 +45,7 @@ def read_withdrawn(file: Path) -> dict[str, str]:
 
 
 def read_findings(path: Path) -> list[dict[str, Any]]:
-    """Entries of the file, in order.
-
-    Raises ConfigError naming each wrong entry: a key that is missing, unknown or of another type,
-    an id that is there twice, a sentence that is too long, a claim whose verdict is withdrawn.
-    """
+    """Entries of the file, in order; ConfigError naming each wrong one."""
     entries = read_own_yaml(path)["findings"]
     withdrawn = read_withdrawn(path.with_name(Path(WITHDRAWN).name))
     refuse((f"{path}: finding {line}" for line in _faults(entries, withdrawn)), "the findings are")
@@ -92,14 +85,8 @@ def sentence_of(entry: Mapping[str, Any], row: Mapping[str, Any]) -> str:
 def of_run(
     entries: Sequence[Mapping[str, Any]], rows: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """The entries whose claims are in the run, and those whose papers are but not their claims.
-
-    ``rows``: of each claim of the run its row of the ledger.
-    """
+    """The entries whose claims have ``rows`` in the run, and those of which only papers do."""
     papers = {row["paper"] for row in rows.values()}
-    here = [entry for entry in entries if entry["claim"] in rows]
-    return here, [
-        entry
-        for entry in entries
-        if entry["claim"] not in rows and entry["claim"].partition("/")[0] in papers
-    ]
+    known = [entry for entry in entries if entry["claim"].partition("/")[0] in papers]
+    here = [entry for entry in known if entry["claim"] in rows]
+    return here, [entry for entry in known if entry not in here]

@@ -7,17 +7,15 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import jinja2
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 from markupsafe import Markup
 from PIL import Image
 
@@ -47,7 +45,7 @@ def _markdown() -> MarkdownIt:
     """Without raw HTML and pictures, which could bring a script, or a request to elsewhere."""
     made = MarkdownIt("commonmark", {"html": False}).disable("image")
     made.inline.ruler.before("escape", "formula", _formula)
-    made.add_render_rule("formula", _formula_as_html)
+    made.add_render_rule("formula", lambda _, tokens, at, *__: mathml(tokens[at].content[1:-1]))
     return made
 
 
@@ -60,16 +58,11 @@ def _formula(state: StateInline, silent: bool) -> bool:
     return match is not None
 
 
-def _formula_as_html(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
-    return mathml(tokens[place].content[1:-1])
-
-
 def parse_page(text: str, source: str, level: int) -> Page:
     """Markdown as HTML.
 
-    ``source``: whose text it is, for errors. ``level``: of the heading below which the body will
-    stand: its ``##`` become ``<h{level + 1}>``. Raises FeatlearnError if the text does not begin
-    with ``# Title``.
+    ``source``: for errors. ``level``: of the heading above the body, whose ``##`` are one below it.
+    Raises FeatlearnError if the text does not begin with ``# Title``.
     """
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)
@@ -98,11 +91,7 @@ def alt_text(page: Page) -> str:
 
 
 def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
-    """A figure as a URI, and its size in pixels where its PNG is there: a page keeps room for it.
-
-    It is the SVG, or its PNG as lossless WebP if that is there and takes less room. The same pixels
-    give the same bytes.
-    """
+    """A figure as a URI, SVG or lossless WebP, and its size in pixels where its PNG is there."""
     content, kind, size = svg.read_bytes(), "image/svg+xml", None
     png = svg.with_suffix(".png")
     if png.is_file():
@@ -127,10 +116,6 @@ def lossless(png: Path, quality: int = 100) -> tuple[bytes, tuple[int, int]]:
     with Image.open(png) as drawn:
         drawn.convert("RGB").save(out, "WEBP", lossless=True, quality=quality, method=4)
         return out.getvalue(), drawn.size
-
-
-def _yaml(value: Any) -> str:
-    return yaml.safe_dump(value, sort_keys=True, allow_unicode=True, default_flow_style=False)
 
 
 def script_hash(script: str) -> str:
@@ -160,7 +145,8 @@ def environment(*folders: Path) -> jinja2.Environment:
     )
     functions = (number, figure, maths, inline, cell, escaped, plain)
     made.filters.update({one.__name__: one for one in functions})
-    made.filters.update(yaml=_yaml, hash=script_hash, link=quote)
+    as_yaml = partial(yaml.safe_dump, allow_unicode=True)
+    made.filters.update(yaml=as_yaml, hash=script_hash, link=quote)
     rows = (
         summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
         summary.failures, summary.measured, summary.places, summary.title,

@@ -1,8 +1,7 @@
 """The ledger as readers see it: one verdict a claim in README, pages, reports and docs.
 
-A run judges its claims alone. A published claim is signed by every published seed that made it
-alike: where seeds disagree it is ``undecided``, and so is one that a neighbour turns or that
-``config/withdrawn.yaml`` names, until it is judged again.
+A published claim is signed by every published seed that made it alike: where seeds disagree it is
+``undecided``, and so is one that a neighbour turns or that ``config/withdrawn.yaml`` names.
 """
 
 from __future__ import annotations
@@ -62,23 +61,14 @@ def made(folder: Path) -> dict[str, Any]:
 
 
 def other_seeds(folder: Path) -> list[Path]:
-    """The published runs of higher base seeds beside one, with the same settings, by seed.
-
-    Settings are all that is no section: scale, device, papers. Sections may differ: whether a claim
-    was made alike is decided claim by claim.
-    """
+    """The published runs of higher base seeds with the same settings beside their sections."""
     if not (folder / SUMMARY).is_file():
         return []
-    first = made(folder)["config"]
-    configs = {
-        file.parent: made(file.parent)["config"]
-        for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))
-    }
-    by_seed = {
-        config["seed"]: other
-        for other, config in configs.items()
-        if first["seed"] < config["seed"] and _same_settings(first, config)
-    }
+    first, by_seed = made(folder)["config"], {}
+    for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
+        config = made(file.parent)["config"]
+        if first["seed"] < config["seed"] and _same_settings(first, config):
+            by_seed[config["seed"]] = file.parent
     return [by_seed[seed] for seed in sorted(by_seed)]
 
 
@@ -94,9 +84,9 @@ def _same_settings(first: Config, second: Config, but: Iterable[str] = ()) -> bo
 def read_ledger(folder: Path) -> list[Row]:
     """The rows of a published run: signed with the other published seeds, less what is withdrawn.
 
-    Returns list of dict: rows with ``alone``, the verdict of the run by itself. Where other seeds
-    are published: ``others``, the rows of those that made the claim alike. ``commit`` and ``seed``
-    are those of the run, ``withdrawn`` is the reason, empty for most.
+    Rows have ``alone``, the verdict of the run by itself, ``commit`` and ``seed`` of the run,
+    ``withdrawn``, the reason or nothing, and ``others``, those of published seeds that made it
+    alike.
     """
     rows, config = _rows(folder), made(folder)["config"]
     if seeds := other_seeds(folder):
@@ -140,11 +130,7 @@ def _rows(folder: Path) -> list[Row]:
 
 
 def published_frame(folder: Path) -> pd.DataFrame:
-    """The ledger of a published run with the verdict that README and pages show.
-
-    Added are ``alone`` (the verdict of this run's seed), ``seeds`` (those that signed, such as
-    ``0, 1``) and ``withdrawn`` (why a verdict is; empty for most).
-    """
+    """The ledger of a published run with the verdict that README and pages show."""
     rows = read_ledger(folder)
     for row in rows:
         row["seeds"] = ", ".join(str(one["seed"]) for one in (row, *row.get("others", ())))
@@ -157,13 +143,12 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     """The rows of a run, each with what is published of its claim.
 
     A claim that the run made as the published one did gets the verdict that all published seeds
-    leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first and
-    that of the run is ``here``; in a run of other settings its verdict is its own matter.
+    leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first.
 
-    ``rows``: of ``claims.parquet``. ``config``: the whole config of the run. ``front``: the
-    published run, None if there is none. Returns list of dict: rows with ``here`` (the verdict of
-    this run alone), ``others``, ``withdrawn``; ``published``, the row of the published ledger, None
-    where that is this claim's; and ``in_small``, whether ``verdict`` is the published one.
+    ``rows``: of ``claims.parquet``. ``config``: all of the run's. ``front``: the published run, if
+    any. Returns list of dict: rows with ``here`` (the verdict of this run alone), ``others``,
+    ``withdrawn``, ``published`` (the row of the published ledger where that is another), and
+    ``in_small``, whether ``verdict`` is the published one.
     """
     rows = [
         {**row, "here": row["verdict"], "others": [], "withdrawn": "", "published": None,

@@ -1,9 +1,8 @@
 """What a published run found, as a reader sees it who has a browser and no Python.
 
-A page beside the run, one of all claims of each paper, parts of the README, and what the pages in
-``docs/`` quote; all are written from the published ledger, catalogue and provenance and the
-findings, so that nobody types a number. ``python -m featlearn.core.publishing.markdown_pages``
-writes ``docs/`` again.
+A page beside the run, one of all claims of each paper, parts of the README, and what ``docs/``
+quotes, which ``python -m featlearn.core.publishing.markdown_pages`` writes again: nobody types a
+number.
 
 A link of ``docs/`` to a claim quotes it in the form of its text: ``[0.84 (0.74 to 0.94)](...)`` as
 the number with its interval, ``[0.84](...)`` as the number, ``[84 %](...)`` as a share,
@@ -58,15 +57,8 @@ OLDER = "The published run was made before its ledger had this column."
 RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECASE)
 
 
-# --------------------------------------------------------------------------- a published run
-
-
 def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
-    """All pages of a published run: file below its folder to text.
-
-    ``folder``, ``name``: a published run, or one that is being made in a folder of another name.
-    ``findings``: ``config/findings.yaml``.
-    """
+    """All pages of a published run of this ``name``: file below its folder to text."""
     view = {"name": name, **_view(folder, findings)}
     # a run that is being published has another folder yet
     runs = {file.parent.name: file.parent for file in folder.parent.glob(f"[!.]*/{SUMMARY}")}
@@ -88,9 +80,8 @@ def write_pages(folder: Path, name: str, findings: Path) -> None:
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
     """The README with the parts that a published run decides: counts, findings, works, limits.
 
-    ``text``: the README; each part is between two comments, see :data:`LIST`. ``folder``: a
-    published run. ``base``: the same folder as the README links to it. Raises FeatlearnError naming
-    a part that the README lacks, or one that there is not.
+    ``text``: the README. ``folder``: a published run; ``base``: as the README links to it. Raises
+    FeatlearnError naming a part (:data:`LIST`) that the README lacks, or one that there is not.
     """
     template = environment().get_template("front.md.j2")
     view = _view(folder, findings)
@@ -108,10 +99,7 @@ def front(text: str, folder: Path, base: str, findings: Path) -> str:
 
 
 def _chosen(findings: Sequence[Row], verdict: str) -> list[Row]:
-    """The first findings with a verdict, one a paper; a misprint is not what a paper comes to.
-
-    Nor is what this software observed or controls: the paper claims neither.
-    """
+    """The first findings with a verdict, one a paper, on what it claims; no misprint."""
     by_paper: dict[str, Row] = {}
     for one in findings:
         row = one["row"]
@@ -156,14 +144,8 @@ def finding(one: Row, base: str = "") -> str:
     return with_numbers(sentence_of(one, row), row, lambda number: f"[{number}]({target})")
 
 
-# --------------------------------------------------------------------------- docs/
-
-
 def refresh(root: Path) -> list[str]:
-    """Write all quotations of ``docs/*.md`` again; the names of the pages that changed.
-
-    Raises FeatlearnError if a page quotes a run, claim or list that there is not.
-    """
+    """Write all quotations of ``docs/*.md`` again; the names of the pages that changed."""
     ledgers = read_ledgers(root)
     changed = []
     for page in sorted((root / "docs").glob("*.md")):
@@ -185,7 +167,7 @@ def read_ledgers(root: Path) -> dict[str, dict[str, Row]]:
 
 
 def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> str:
-    """The text of a page with all that it quotes as the ledgers have it."""
+    """A page with what it quotes as the ledgers have it; FeatlearnError if they do not."""
 
     def link(match: re.Match[str]) -> str:
         row = ledgers.get(match["run"], {}).get(match["claim"])
@@ -204,10 +186,7 @@ def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> st
 
 
 def in_words(form: str, row: Row) -> str:
-    """Verdict, number, or number and interval of a claim, as ``form`` has it.
-
-    Where another seed judges the claim differently, its number stands beside it.
-    """
+    """Verdict, or number with what differs by seed, or number and interval, as ``form`` has it."""
     if form in VERDICTS:
         return str(row["verdict"])
     times, unit = (100, " %") if "%" in form else (1, "")
@@ -259,10 +238,7 @@ def _edges(rows: Sequence[Row]) -> str:
 
 
 def _beyond(row: Row) -> float:
-    """From the interval to the nearest end of the band, in half-widths of the interval.
-
-    No end is what the quantity cannot pass: where the interval was cut, and 1 for a share.
-    """
+    """From the interval to the nearest end of the band that can be passed, in half-widths."""
     share = row["low"] >= 0 and row["high"] == 1
     gaps = [
         abs(row[end] - row[side])

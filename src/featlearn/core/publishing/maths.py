@@ -29,10 +29,7 @@ _LOWERED = str.maketrans("0123456789+−()", "₀₁₂₃₄₅₆₇₈₉₊�
 
 @functools.cache
 def mathml(latex: str) -> Markup:
-    """LaTeX as MathML.
-
-    Raises FeatlearnError if braces do not match, or a command is unknown.
-    """
+    """LaTeX as MathML; FeatlearnError if braces do not match, or a command is unknown."""
     depth = [0]
     for brace in re.findall(r"(?<!\\)[{}]", latex):
         depth.append(depth[-1] + (1 if brace == "{" else -1))

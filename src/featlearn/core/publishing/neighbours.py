@@ -1,9 +1,8 @@
 """What the neighbours of a run say of its verdicts.
 
-A neighbour is the run with a setting changed: four times the steps, a third of the rate. A verdict
-that it turns is ``undecided``. One that is declared as ``towards`` a premise says where the number
-of a claim goes that is ``outside premises``: what goes away from its band as the premise comes
-nearer ``fails``.
+A neighbour is the run with a setting changed. A verdict that it turns is ``undecided``. Of a claim
+``outside premises`` one that goes ``towards`` a premise says where the number goes: if away from
+the band, the claim ``fails``.
 """
 
 from __future__ import annotations
@@ -25,18 +24,14 @@ FILES = "neighbours/*/*.parquet"
 
 
 def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
-    """The ledgers of neighbours below each other.
-
-    ``parts``: of each its ``name``, the premise that it goes ``towards`` (empty for most) and its
-    ledger. Raises FeatlearnError naming a premise that no claim of the experiment has.
-    """
+    """The ledgers of neighbours below each other; FeatlearnError naming an unknown premise."""
     for about, ledger in parts:
         told = ledger[(ledger["verdict"] != NOT_MEASURED) & (ledger["premises"] != "")]["premises"]
         known = sorted({line.rpartition(": at ")[0] for text in told for line in text.split("\n")})
         if about["towards"] and about["towards"] not in known:
+            towards = f"towards must be a premise ({', '.join(known) or 'there is none'})"
             raise FeatlearnError(
-                f"neighbour {about['name']!r}: towards must be a premise of a claim "
-                f"({', '.join(known) or 'there is none'}), got {about['towards']!r}"
+                f"neighbour {about['name']!r}: {towards}, got {about['towards']!r}"
             )
     frames = [
         ledger.assign(neighbour=about["name"], towards=about["towards"]) for about, ledger in parts
@@ -75,10 +70,12 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
 
 def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
     """Markdown: the verdicts that neighbours (:func:`gathered`) leave, those that turn first."""
-    by_claim = {str(claim): _records(part) for claim, part in found.groupby("claim")}
-    judged = [row for row in _records(run) if row["claim"] in by_claim]
+    by_claim: dict[Any, Any] = {
+        claim: part.to_dict("records") for claim, part in found.groupby("claim")
+    }
+    judged: list[Any] = [row for row in run.to_dict("records") if row["claim"] in by_claim]
     rows = [with_neighbours(row, by_claim[row["claim"]]) for row in judged]
-    turning = [row for row in rows if row["turns_with"]]
+    turning = sum(bool(row["turns_with"]) for row in rows)
     lines = [
         f"| `{row['claim']}` | {one['verdict']}, {measured(one)} | "
         f"{row['turns_with'] or row['approached'] or 'no'} |"
@@ -87,13 +84,9 @@ def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
     lines.sort(key=lambda line: line.endswith("| no |"))
     alone = [claim for claim in by_claim if claim not in set(run["claim"])]
     lost = f" The run itself has no verdict on {', '.join(alone)}." if alone else ""
-    head = [f"They turn {len(turning)} of {len(lines)} verdicts.{lost}", "",
+    head = [f"They turn {turning} of {len(lines)} verdicts.{lost}", "",
             "| claim | the run | a neighbour turns it |", "|:--|:--|:--|"]  # fmt: skip
     return "\n".join(["# Neighbours", "", *head, *lines, ""])
-
-
-def _records(frame: pd.DataFrame) -> list[Any]:
-    return frame.to_dict("records")
 
 
 def _way(row: Row, one: Row) -> str:

@@ -1,8 +1,7 @@
 """What is shown without a run: ``results/published/<run>/``, a copy of the small files of one run.
 
 Only a finished run of a whole scale is published, each file of it made at the commit that is
-checked out, or at one before it if a plan says that this one would make nothing again: whoever
-looks at the numbers shall be able to make them again.
+checked out, or at one before it if a plan says that this one would make nothing again.
 """
 
 from __future__ import annotations
@@ -12,33 +11,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from featlearn.core.checks import some
-from featlearn.core.commit import (
-    APART,
-    CHANGED,
-    SETTINGS,
-    changes,
-    commit,
-    content,
-    descends,
-    same_code,
-    versions,
-)
+from featlearn.core.commit import APART, CHANGED, changes, commit, descends
 from featlearn.core.config import load, plain_run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically, write_parquet
 from featlearn.core.provenance import damage, read_record
-from featlearn.core.publishing.compare_runs import listed, made_alike, read_checksums
+from featlearn.core.publishing.compare_runs import read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
-from featlearn.core.publishing.ledger import READS, SUMMARY, made, published_frame, read_reads
+from featlearn.core.publishing.ledger import SUMMARY, made, published_frame
 from featlearn.core.publishing.markdown_pages import write_pages
 from featlearn.core.publishing.neighbours import FILES
 
@@ -57,58 +45,8 @@ SWEEPS = "sweeps"
 NAMED = 5
 
 
-def kept(root: Path, results: Path, head: str) -> set[str]:
-    """Measurements of the run published before that the commit ``head`` would make the same.
-
-    Shown, and not planned: a portable run was published of the code that this run was published of
-    before, and one of the code of ``head``; those experiments whose measurements and weights have
-    the same bytes in both are kept, if their settings are the same. So a paper is measured again
-    without the others.
-    """
-    target = root / APART / results.name
-    portable = [one for one, about in published(root).items() if about["config"]["portable"]]
-    if not (target / SUMMARY).is_file() or not portable:
-        return set()
-    before, file = made(target)["commit"], f"{APART}/{portable[0].name}/%s"
-    if not same_code(root, made(portable[0])["commit"], head):
-        return set()
-    now = _experiments(read_checksums(portable[0] / "checksums.txt"))
-    for about, sums in versions(root, file % SUMMARY, file % "checksums.txt"):
-        if about and same_code(root, json.loads(about)["commit"], before):
-            then = _experiments(listed(sums))
-            same = {one for one, files in then.items() if now.get(one) == files}
-            old, new = (read_checksums(at / "checksums.txt") for at in (target, results))
-            record = read_record(results, results / "report.html") or {}
-            configs = made(target)["config"], record.get("config", {})
-            reads = read_reads() if (root / READS).is_file() else {}
-            return {
-                name
-                for one, files in _experiments(old).items()
-                for name, value in files.items()
-                if one in same and new.get(name) == value
-                if made_alike({"artefact": name}, *configs, reads)
-            }
-    return set()
-
-
-def _experiments(sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Measurements and weights by ``<paper>/<experiment>``."""
-    found: dict[str, dict[str, str]] = {}
-    for name, value in sums.items():
-        paper, _, rest = name.partition("/")
-        kind, _, rest = rest.partition("/")
-        if kind in ("measurements", "weights"):
-            one = f"{paper}/{rest.partition('/')[0].partition('.')[0]}"
-            found.setdefault(one, {})[name] = value
-    return found
-
-
-def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[str]:
-    """Why a run may not be published from the repository ``root``, a line each.
-
-    ``older`` ones, which are :func:`kept`, may be of another commit; all else is of the code that
-    is checked out.
-    """
+def faults(root: Path, results: Path) -> Iterator[str]:
+    """Why a run may not be published from the repository ``root``, a line each."""
     head = commit(root)
     if not head:
         yield f"{root}: no checkout of git; expected the repository"
@@ -134,7 +72,7 @@ def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[st
             spoilt.append(f"{name} (missing)")
         elif record["sha256"] != expected or damage(results / name, record, thorough=True):
             spoilt.append(f"{name} (changed)")
-        elif name not in older:
+        else:
             by_commit.setdefault(record.get("commit") or "", []).append(name)
     if spoilt:
         yield f"{len(spoilt)} files are not what checksums.txt says: {some(spoilt, NAMED)}"
@@ -146,13 +84,9 @@ def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[st
         for name in names
     ]
     if aside:
-        yield (
-            f"{len(aside)} files were made neither at the commit {head[:12]} nor at one before it: "
-            f"{some(aside, NAMED)}. Remove {results} and run again"
-        )
-    elif older and (names := _of_other_code(root, results, by_commit)):
-        yield f"{len(names)} files are of other code, and not of a kept one: {some(names, NAMED)}"
-    elif by_commit and not older and (jobs := _would_make(root, report["config"], more)):
+        told = f"{some(aside, NAMED)}. Remove {results} and run again"
+        yield f"{len(aside)} files were made neither at the commit {head[:12]} nor earlier: {told}"
+    elif by_commit and (jobs := _would_make(root, report["config"], more)):
         yield f"at the commit {head[:12]} {results} would not stay as it is: {jobs}. Run again"
 
 
@@ -170,28 +104,6 @@ def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ())
     lines = [line for line in text.splitlines() if line.strip()]
     jobs = [line for line in lines if line.startswith("total ")]
     return f"{jobs[0].split()[-1]} jobs are to run" if jobs else " ".join(lines[-2:])
-
-
-def _of_other_code(root: Path, results: Path, by_commit: Mapping[str, Sequence[str]]) -> list[str]:
-    """Files of commits that differ from this one in the code of their rule, or in settings."""
-    head = commit(root)
-    others = {then: some for then, some in by_commit.items() if not same_code(root, then, head)}
-    codes = plan(root, results, script=".py")[1] if others else {}
-
-    report = read_record(results, results / "report.html") or {}
-    scale = f"config/scale/{report.get('config', {}).get('scale')}.yaml"
-
-    def settings(then: str) -> Any:
-        """The scale, without the points beside it; its defaults are in the schemas."""
-        given = yaml.safe_load(content(root, then, scale)) or {}
-        return {key: value for key, value in given.items() if key != "neighbours"}
-
-    def same(name: str, then: str) -> bool:
-        record = read_record(results, results / name) or {}
-        known = record.get("code") == codes.get(record.get("rule", ""), "")
-        return known and same_code(root, then, head, SETTINGS) and settings(then) == settings(head)
-
-    return [name for then, some in others.items() for name in some if not same(name, then)]
 
 
 def plan(
@@ -250,13 +162,8 @@ def _short(commit: str) -> str:
     return f"{commit[:12]}{CHANGED * commit.endswith(CHANGED)}" if commit else "no commit"
 
 
-def summary(root: Path, results: Path, older: Container[str] = ()) -> dict[str, Any]:
-    """Commit, config, versions and machine of a run, and what it cost by paper.
-
-    ``commits`` says how many files were made at which commit: those of an earlier one are as the
-    published one would make them. Seconds are those between start and end of each job, added up: of
-    a job that had the machine to itself they are its processor's.
-    """
+def summary(root: Path, results: Path) -> dict[str, Any]:
+    """Commit(s), config, versions and machine of a run, and its cost by paper, summed over jobs."""
     report = read_record(results, results / "report.html")
     if report is None:
         raise FeatlearnError(f"{results}: expected a finished run")
@@ -274,7 +181,6 @@ def summary(root: Path, results: Path, older: Container[str] = ()) -> dict[str, 
     return {
         "commit": commit(root),
         "commits": found["commit"].value_counts().to_dict(),
-        "kept": sum(name in older for name in names),
         "run": results.name,
         "config": report["config"],
         "versions": values("versions"),
@@ -286,23 +192,20 @@ def summary(root: Path, results: Path, older: Container[str] = ()) -> dict[str, 
     }
 
 
-def publish(root: Path, results: Path, target: Path, keep: bool = False) -> int:
+def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
-    them stand the pages of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only
-    what its bytes are held to is copied, of one with a second base seed only its ledger: no report,
-    figure or page. To ``keep`` is to accept what is :func:`kept`.
-
-    Raises FeatlearnError with all of :func:`faults`.
+    A figure becomes a lossless WebP, ``<paper>/figures/<item>.webp``; beside them stand the pages
+    of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only what its bytes are
+    held to is copied, of one with a second base seed only its ledger. Raises FeatlearnError with
+    all of :func:`faults`.
     """
-    older = kept(root, results, commit(root)) if keep else set()
-    if found := list(faults(root, results, older)):
+    if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
     staged = target.with_name(f".{target.name}")
     shutil.rmtree(staged, ignore_errors=True)
     try:
-        _copy(root, results, staged, older)
+        _copy(root, results, staged)
         shutil.rmtree(target, ignore_errors=True)
         staged.rename(target)
     finally:  # of what fails half-way nothing is left for git to add; what stood there stays
@@ -335,9 +238,9 @@ def publish_sweep(figure: Path, target: Path) -> int:
     return sum(map(len, files.values()))
 
 
-def _copy(root: Path, results: Path, staged: Path, older: Container[str]) -> None:
+def _copy(root: Path, results: Path, staged: Path) -> None:
     """What is shown of ``results``, in the new folder ``staged``."""
-    about = summary(root, results, older)
+    about = summary(root, results)
     staged.mkdir(parents=True)
     portable, again = about["config"]["portable"], _has_other_seed(root, about["config"])
     shown = not portable and not again
@@ -371,10 +274,7 @@ def _list(folder: Path) -> None:
 
 
 def rewrite(root: Path, target: Path) -> None:
-    """Write ledger and pages of a published run again, from what is published and the findings.
-
-    Raises FeatlearnError if it is no published run with pages.
-    """
+    """Write ledger and pages of a published run again, from what is published and the findings."""
     if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
         raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")
     _sign(target, target.name, root)
@@ -388,38 +288,28 @@ def published(root: Path) -> dict[Path, dict[str, Any]]:
 
 
 def elsewhere(root: Path, then: str) -> str:
-    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that one.
-
-    A run that is made again here is made by the code that is here.
-    """
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that
+    one."""
     now = commit(root)
     here = now.removesuffix(CHANGED)
     if now == then:
         return ""
-    if not now:
-        how = "here is no checkout of git that could tell whether this is the same code"
-    elif here == then:
+    how = f"here is {_short(now)}"
+    if here == then:
         how = f"from which files here differ: {some(changes(root), NAMED)}"
     elif not descends(root, then, then):
-        how = (
-            "which is not in this clone (a shallow one gets its history by git fetch --unshallow); "
-            f"here is {_short(now)}"
-        )
+        how += " (not in this clone: git fetch --unshallow gets the history of a shallow one)"
     elif descends(root, here, then):
-        how = f"before the one here, {_short(now)}; git checkout {_short(then)} is that code"
-    else:
-        how = f"which is not in the history of the one here, {_short(now)}"
+        how += f", which came later; git checkout {_short(then)} is that code"
     return f"made at the commit {_short(then)}, {how}"
 
 
 def unlike(summary: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
-    """What is installed here in another version than in the run of a summary, a line each.
-
-    What is not loaded here does not tell which build it is (``2.13.0`` of ``2.13.0+cu130``).
-    """
+    """What is installed here in another version than in the run of a summary, a line each."""
     return [
         f"{name}: {', '.join(then)} in the published run, {here} here"
         for name, then in summary["versions"].items()
+        # what is not loaded does not tell its build (``2.13.0`` of ``2.13.0+cu130``)
         if (here := versions.get(name))
         and not any(here in (one, one.split("+")[0]) for one in then)
     ]

@@ -1,10 +1,9 @@
 """The report of a run: an index and a page a paper, and all of it as one offline HTML file.
 
-Nothing is measured here: the pages show what lies in ``results/<run>/`` and what the provenance
-records say about it. They load nothing from elsewhere, and all that comes out of a file is escaped.
-One view and one set of templates make both forms: the file embeds its pictures, the pages show the
-files of the run. The same inputs give the same pages, except for the costs of the rules, which are
-in one table of the index. The report of a run that failed is the one file of what there is.
+The pages show what lies in ``results/<run>/`` and what the provenance records say about it. They
+load nothing from elsewhere, and all that comes out of a file is escaped. One view and one set of
+templates make both forms: the file embeds its pictures, the pages show those of the run. The same
+inputs give the same pages, except for the costs of the rules. A run that failed has the one file.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import csv
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -66,9 +65,6 @@ Row = Mapping[str, Any]
 Exhibit = dict[str, Any]
 
 
-# --------------------------------------------------------------------------- provenance
-
-
 def by_rule(found: Mapping[Path, Record]) -> dict[str, list[Record]]:
     """The records of each rule, rules in the order in which they appear."""
     rules: dict[str, list[Record]] = {}
@@ -86,23 +82,11 @@ def distinct(found: Iterable[Record], key: str) -> dict[str, list[str]]:
     return {name: [*values[name]] for name in sorted(values)}
 
 
-# --------------------------------------------------------------------------- parts of the page
-
-
-class Bar(NamedTuple):
-    """Where the marks of a claim's small drawing stand, in per cent of its width."""
-
-    band: tuple[float, float]
-    point: float
-    interval: tuple[float, float] | None
-
-
-def bar(low: float, high: float, measured: float, interval_low: float, interval_high: float) -> Bar:
-    """Place a band, a measured value and its interval on one axis that shows all of them.
-
-    A bound that is infinite lies at the edge of the drawing; an interval that is not a number (a
-    single replicate) is not drawn.
-    """
+def bar(
+    low: float, high: float, measured: float, interval_low: float, interval_high: float
+) -> tuple[tuple[float, float], float, tuple[float, float] | None]:
+    """Places of band, value and interval, if any, in per cent of a width; infinite ends at its
+    edge."""
     interval = () if math.isnan(interval_low) else (interval_low, interval_high)
     shown = [v for v in (low, high, measured, *interval) if math.isfinite(v)]
     least, span = min(shown), max(shown) - min(shown)
@@ -114,14 +98,11 @@ def bar(low: float, high: float, measured: float, interval_low: float, interval_
         return round(LEFT + (RIGHT - LEFT) * share, 2)
 
     ends = (place(interval[0]), place(interval[1])) if interval else None
-    return Bar((place(low), place(high)), place(measured), ends)
+    return (place(low), place(high)), place(measured), ends
 
 
 class Unfinished(NamedTuple):
-    """Files that a run did not make, of how many, and of each failed rule why, and its log.
-
-    Files and logs are below ``results/<run>``.
-    """
+    """Files that a run did not make, of how many; of each failed rule why, and its log."""
 
     missing: Sequence[str]
     wanted: int
@@ -220,9 +201,8 @@ def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[
 class View:
     """All that the pages of a report show, read once.
 
-    ``papers``: of each paper its story, claims, figures and tables. ``findings``: entries with the
-    rows of their claims. ``pictures``: figures by ``paper/name``. ``context``: what else templates
-    read.
+    ``papers``: each with story, claims, figures and tables. ``findings``: entries with the rows of
+    their claims. ``pictures``: figures by ``paper/name``. ``context``: for all templates.
     """
 
     results: Path
@@ -247,19 +227,14 @@ def view(
 ) -> View:
     """What a report shows.
 
-    ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
-    of each figure and table its kind, paper, name and caption (Markdown). Its files are
-    ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
-    (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``:
-    ``results/<run>``.
-    ``config``: the whole config of the run, with ``scale``, ``run`` and ``seed``. ``command``: what
-    makes a file of this run when the file is added: ``snakemake --cores 2``. ``findings``: as
-    :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are
-    not in the run are left out, and of those whose claim is not in it the page says so.
-    ``published``: the folder of the published run whose verdicts are shown, see
-    :func:`featlearn.core.publishing.ledger.beside_published`. ``unfinished``: what is missing, for
-    a run that failed; a text that asks for a missing number then says so. Raises FeatlearnError if
-    a text has no title, or asks for a number that is not there.
+    ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: of each figure and table
+    its kind, paper, name and caption (Markdown). ``stories``: of each paper, Markdown. ``results``:
+    ``results/<run>``. ``config``: all of the run's. ``command``: what makes a file of this run when
+    it is added. ``findings``: as :func:`~featlearn.core.publishing.findings.read_findings` gives
+    them. ``published``: folder of the published run, see
+    :func:`~featlearn.core.publishing.ledger.beside_published`. ``unfinished``: of a run that
+    failed; a text that asks for a missing number then says so. Raises FeatlearnError if a text has
+    no title, or asks for a number that is not there.
     """
     files = {tuple(page[:3]): _files(results, *page) for page in pages}
     frames = {
@@ -417,9 +392,6 @@ def render(shown: View, page: str = WHOLE) -> str:
     )
 
 
-# --------------------------------------------------------------------------- a run that failed
-
-
 def write_unfinished(
     *,
     results: str,
@@ -433,11 +405,10 @@ def write_unfinished(
 ) -> str:
     """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
 
-    ``wanted``: every artefact of the run. ``ledgers``: the parts of the ledger, one an experiment;
-    those that are missing are left out. ``entries``: ``config/catalogue.yaml``. ``killed``: rules
-    whose jobs ended without a word, and what is known of their end. ``results``, ``pages``,
-    ``command``, ``**texts``: as :func:`view` takes them; exhibits that are missing are left out.
-    Returns str: a line that says where it lies and how much is missing.
+    ``wanted``: every artefact. ``ledgers``: of the experiments. ``entries``:
+    ``config/catalogue.yaml``. ``killed``: rules whose jobs ended without a word, and what is known
+    of that. The rest: as :func:`view` takes it. What is missing is left out. Returns str: a line
+    that says where the page lies and how much is missing.
     """
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
@@ -459,10 +430,7 @@ def write_unfinished(
 
 
 def reasons(results: Path, killed: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Why jobs failed: rule to its words and its log, as the logs of the run end.
-
-    A job opens its log again, so the log of one that went well since holds no error.
-    """
+    """Why jobs failed: rule to its words and its log; a job that goes well writes its log again."""
     found = {rule: (words, "") for rule, words in killed.items()}
     for log in sorted((results / "logs").rglob("*.log")):
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -478,20 +446,13 @@ def _files(results: Path, kind: str, paper: str, name: str, *_: str) -> list[Pat
     return [results / paper / f"{kind}s" / f"{name}.{end}" for end in ENDS[kind]]
 
 
-# --------------------------------------------------------------------------- what is installed
-
-#: Words of a licence text that are shown where a package gives a whole text as its licence.
+#: Letters of a licence that are shown where a package gives a whole text.
 LONGEST = 60
-UNKNOWN = "not told"
 
 
 class Package(NamedTuple):
-    """One installed package.
-
-    ``digest``: SHA-256 over names and digests of its files, as 64 hexadecimal digits; empty if it
-    lists none. Files that the installer writes do not count: whoever installs the same package has
-    the same digest.
-    """
+    """One installed package; ``digest``: SHA-256 of names and digests of the files that it
+    ships."""
 
     name: str
     version: str
@@ -503,39 +464,34 @@ def installed() -> list[Package]:
     """Every package that this Python finds, by name; the first of two of the same name counts."""
     found: dict[str, Package] = {}
     for one in distributions():
-        name = one.metadata["Name"]
-        if name:
+        if name := one.metadata["Name"]:
             found.setdefault(name.lower(), Package(name, one.version, _licence(one), _digest(one)))
     return [found[name] for name in sorted(found)]
 
 
 def _licence(one: Distribution) -> str:
     """As the package states it: an expression, else its classifiers, its words, its file."""
-    headers = one.metadata
-    if expression := headers.get_all("License-Expression"):
-        return str(expression[0])
-    words = [
-        entry.rpartition(" :: ")[2]
-        for entry in headers.get_all("Classifier") or ()
-        if entry.startswith("License :: ")
-    ]
+    told = {
+        key: one.metadata.get_all(f"License{key}") or [] for key in ("-Expression", "", "-File")
+    }
+    if told["-Expression"]:
+        return str(told["-Expression"][0])
+    classes = (entry.split(" :: ") for entry in one.metadata.get_all("Classifier") or ())
+    words = [parts[-1] for parts in classes if parts[0] == "License"]
     if words and words != ["OSI Approved"]:
         return ", ".join(dict.fromkeys(words))
-    if text := " ".join(" ".join(headers.get_all("License") or ()).split()):
+    if text := " ".join(" ".join(told[""]).split()):
         return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
-    files = headers.get_all("License-File")
-    return f"its file {files[0]}" if files else UNKNOWN
+    return f"its file {told['-File'][0]}" if told["-File"] else "not told"
 
 
 def _digest(one: Distribution) -> str:
-    lines = sorted(_listed(one))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""
-
-
-def _listed(one: Distribution) -> Iterator[str]:
     # RECORD has a row a file: name, digest, size. Distribution.files would take seconds
-    for row in csv.reader((one.read_text("RECORD") or "").splitlines()):
-        name, digest = row[0], row[1] if len(row) > 1 else ""
-        made = name.startswith(("..", "/")) or name.endswith(".pyc") or ".dist-info/" in name
-        if digest and not made:
-            yield f"{name} {digest}"
+    rows = filter(None, csv.reader((one.read_text("RECORD") or "").splitlines()))
+    lines = sorted(
+        f"{name} {digest}"
+        for name, digest, *_ in rows
+        if digest and not name.startswith(("..", "/")) and not name.endswith(".pyc")
+        if ".dist-info/" not in name
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""

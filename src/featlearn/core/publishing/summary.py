@@ -8,17 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from featlearn.core.claims import (
-    FAILS,
-    FAILURES,
-    HOLDS,
-    KINDS,
-    MET,
-    THEOREM,
-    UNDECIDED,
-    VERDICTS,
-    VIOLATED,
-)
+from featlearn.core import claims
+from featlearn.core.claims import FAILS, FAILURES, HOLDS, KINDS, THEOREM, UNDECIDED, VERDICTS
 from featlearn.core.publishing.compare_runs import differing
 from featlearn.core.stats import decimals, figure, fixed, in_powers, number
 
@@ -46,9 +37,6 @@ _WORDS = (
 )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- one row
-
-
 def anchor(row: Row) -> str:
     """Of a claim, on the page of its paper and in the report."""
     return f"claim-{row['claim'].replace('/', '-')}"
@@ -73,10 +61,8 @@ def band(row: Row) -> str:
 def measured(row: Row, form: str = "value", *, negated: bool = False) -> str:
     """What was measured for a row of the ledger, with the ends of its 95 % interval.
 
-    An interval need not lie evenly about its number (a share, a median). What has none says why.
-
-    ``form``: one of :data:`FORMS`; a share as ``percent``, a difference of shares as ``points``.
-    ``negated``: whether to say by how much a number is below zero.
+    What has no interval says why. ``form``: one of :data:`FORMS`. ``negated``: whether to say by
+    how much a number is below zero.
     """
     times, unit, most = FORMS[form]
     sign = -times if negated else times
@@ -132,19 +118,15 @@ def expected(row: Row) -> bool:
 
 def verdict(row: Row) -> str:
     """The verdict of a row; one that holds outside its premises says so."""
-    outside = row["verdict"] == HOLDS and row.get("premises_met") == VIOLATED
+    outside = row["verdict"] == HOLDS and row.get("premises_met") == claims.VIOLATED
     return f"{row['verdict']}, outside its premises" if outside else row["verdict"]
-
-
-# --------------------------------------------------------------------------- many rows
 
 
 def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> list[str]:
     """Sentences on the whole ledger.
 
-    ``ledger``: its rows. An older one may lack columns such as ``asymptotic``. ``stories``: of a
-    paper its story, which gives its title; one without goes by the name of its package. ``*seeds``:
-    base seed of the run, and those of others with which the ledger was signed, see
+    ``ledger``: its rows; an older one may lack columns such as ``asymptotic``. ``stories``: of
+    papers. ``*seeds``: base seed of the run, and those of others that signed the ledger, see
     :func:`featlearn.core.publishing.compare_runs.of_seeds`.
     """
     if not ledger:
@@ -162,7 +144,7 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> li
         "were expected when the band was set": sum(map(expected, failing)),
         "concern limits beyond any computer": sum(bool(row.get("asymptotic")) for row in failing),
         "have premises that were computed, all met": sum(
-            row.get("premises_met") == MET for row in failing
+            row.get("premises_met") == claims.MET for row in failing
         ),
     }
     turned = sum(bool(row.get("turns_with")) and row["verdict"] == UNDECIDED for row in ledger)
@@ -267,12 +249,10 @@ def cells(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
 
 
 def headlines(rows: Sequence[Row], first: Sequence[str] = ()) -> list[Row]:
-    """At most :data:`HEADLINES` claims of a paper.
+    """At most :data:`HEADLINES` claims of a paper, those that findings name ``first``.
 
-    Those that the findings name come first (picked by hand, with results in view), then by rule
-    theorems, observations, controls and identities;
-    within a kind the first claim on each file of raw numbers, then the second on each, in the order
-    of the paper's package: so each experiment has its word.
+    Then theorems, observations, controls, identities; within a kind the first claim on each file of
+    raw numbers, then the second on each: so each experiment has its word.
     """
     turn: Counter[tuple[str, str]] = Counter()
     ranks = []

@@ -28,6 +28,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Table
+from featlearn.core.publishing.summary import band
 from featlearn.core.statistical import Look
 from featlearn.core.stats import number, plus_minus
 
@@ -93,17 +94,14 @@ def _is_number(value: Any) -> bool:
 def shown(
     rows: pd.DataFrame, keys: Sequence[Key], jobs: Sequence[tuple[int, int]], run: str
 ) -> Table:
-    """The table of a sweep of the run ``run``.
-
-    ``jobs``: of each point those behind it, and how many of them the run or another point makes.
-    """
+    """The table of a sweep; ``jobs``: of each point those behind it, and those of them shared."""
     told = pd.DataFrame({one["key"]: rows[one["key"]].map(_told) for one in keys})
     told["claim"] = rows["claim"]
     told["measured"] = [
         "" if math.isnan(mean) else plus_minus(mean, spread)
         for mean, spread in zip(rows["measured"], rows["spread"], strict=True)
     ]
-    told["band"] = [_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)]
+    told["band"] = [band(row) for row in rows.to_dict("records")]
     told["verdict"] = rows["verdict"]
     told["baselines"] = [
         "; ".join(f"{name}: {number(mean)}" for name, mean in _baselines(one).items())
@@ -128,19 +126,10 @@ def _told(value: Any) -> str:
     return number(value, 6) if _is_number(value) else str(value)
 
 
-def _band(low: float, high: float) -> str:
-    if math.isinf(low) or math.isinf(high):
-        return f"≥ {number(low)}" if math.isinf(high) else f"≤ {number(high)}"
-    return f"{number(low)} to {number(high)}"
-
-
 def _in_band(rows: pd.DataFrame) -> str:
     """Where the claim holds, with the ends if they are the same in all rows."""
-    bands = {_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)}
+    bands = {band(row) for row in rows.to_dict("records")}
     return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
-
-
-# --------------------------------------------------------------------------- figures
 
 
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
@@ -188,10 +177,7 @@ def _axis_words(key: Key, width: int = 84) -> str:
 
 
 def _premises(rows: pd.DataFrame) -> Iterator[tuple[list[bool], dict[str, Any], Patch]]:
-    """Of each premise that is violated: in which rows, how it is shaded, its handle.
-
-    What is violated in all rows is only named.
-    """
+    """Of each violated premise: in which rows, how it is shaded (not, if in all), its handle."""
     found = [
         {line.rpartition(": at ")[0] for line in text.split("\n") if line.endswith(VIOLATED)}
         for text in rows["premises"]
@@ -281,10 +267,7 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
 
 
 def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
-    """Draw the lines of baselines, each with its words at the right, none over another.
-
-    Returns the inches that the words take.
-    """
+    """Draw the lines of baselines, with words at the right, none over another; their inches."""
     ends = sorted((one.dropna().iloc[-1], str(name)) for name, one in others.items())
     (bottom, top), grey = ax.get_ylim(), COLOURS["grey"]
     texts = [_words(name, 30) for _, name in ends]
@@ -327,12 +310,12 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], 
         handles.append(handle)
         for x, y in itertools.compress(cells, where):
             ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **shade | {"fc": "none"}))
-    settings = [str(key["setting"]) for key in keys]
     names = [[str(value) for value in one.taken] for one in (across, up)]
-    if all(one in known for one, known in zip(settings, names, strict=True)):
-        x, y = (known.index(one) for one, known in zip(settings, names, strict=True))
-        corner, ink = (x - 0.5, y - 0.5), COLOURS["ink"]
-        ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=ink, ls=":", lw=2))
+    settings = [(str(key["setting"]), known) for key, known in zip(keys, names, strict=True)]
+    if all(one in known for one, known in settings):
+        x, y = (known.index(one) - 0.5 for one, known in settings)
+        ink = COLOURS["ink"]
+        ax.add_patch(Rectangle((x, y), 1, 1, fill=False, ec=ink, ls=":", lw=2))
         handles.append(_mark(color=ink, ls=":", label="setting of the run"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])
