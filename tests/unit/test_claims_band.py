@@ -232,3 +232,9 @@ def test_two_replicates_of_one_stream_have_no_interval():
 def test_a_replicate_that_is_lost_is_missed(frame, config, told):
     with pytest.raises(ValueError, match=told):
         count_of(np.linspace(0, 1, 10), frame, config)
+
+
+def test_a_hitting_time_may_be_empty_where_none_came():
+    random = np.random.default_rng(0)
+    times = STEPS.assign(value=np.r_[np.nan, random.normal(size=len(STEPS) - 1)], ended=100.0)
+    assert count_of(np.linspace(0.4, 0.6, 10), times)["verdict"] == HOLDS

@@ -432,7 +432,9 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
         else set[int]()
     ):
         raise ValueError(f"frame {name} lacks replicate {min(lost)}")
-    of_each = held.isna().sum(axis=1).groupby(replicate).agg(["size", "sum"])
+    # hitting times, of runs that ``ended`` at a step, are empty where none came
+    empty = held.isna().sum(axis=1) * ("ended" not in held)
+    of_each = empty.groupby(replicate).agg(["size", "sum"])
     for _, lacks in of_each.groupby("size")["sum"]:
         if lacks.min() < lacks.max():
             raise ValueError(f"replicate {lacks.idxmax()} of {name} lacks a number of the others")
