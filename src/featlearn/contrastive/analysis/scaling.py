@@ -140,10 +140,8 @@ class Scaling(Trainings):
         arms, in units of ``over(d)``.
         """
         sizes = self.of("unmasked", "nmse").columns[-2:]
-        seen = np.log(
-            self.of("masked", quantity)[sizes].clip(lower=1e-3) / over(sizes.to_numpy(float))
-        )
-        return (seen.iloc[:, 1] - seen.iloc[:, 0]).to_numpy() / np.log(sizes[1] / sizes[0])
+        seen = self.of("masked", quantity)[sizes].clip(lower=1e-3) / over(sizes.to_numpy(float))
+        return np.diff(np.log(seen))[:, 0] / np.log(sizes[1] / sizes[0])
 
     @claim("Corollary 3.5", "NMSE with the most atoms, which are trained to twice T2", low=0.0, high=0.05,
            possible=POSITIVE, id="corollary-3.5-as-printed", premises=Trainings.premises,
