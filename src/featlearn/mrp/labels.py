@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,7 +75,7 @@ def legend(drawn: Figure, *axes: Axes, ncols: int, **more: Any) -> None:
     drawn.legend([*found.values()], [*found], loc="outside lower center", ncols=ncols, **more)
 
 
-def number_ticks(ax: Axes, ticks: Sequence[float], axis: str = "y") -> None:
+def number_ticks(ax: Axes, ticks: Iterable[float], axis: str = "y") -> None:
     """Plain numbers at these places of a logarithmic axis."""
     getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()

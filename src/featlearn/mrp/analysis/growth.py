@@ -122,13 +122,16 @@ def drift_after_capture(
     left.legend(fontsize=8, loc="upper left")
     left.set_ylim(0.25, 4 * after["strength"].max())
     number_ticks(left, [0.3, 1, 3, 10, 30, 100])
-    for schedule in ("appendix", "main"):
+    means = {
+        schedule: pick(residual, schedule=schedule).groupby("capture_step")["slope"].mean()
+        for schedule in ("appendix", "main")
+    }
+    for schedule, mean in means.items():
         colour, *_, name = SCHEDULES[schedule]
-        mean = pick(residual, schedule=schedule).groupby("capture_step")["slope"].mean()
         right.plot(mean.index, mean, "o-", color=colour, label=name, markersize=4)
-        if schedule == "appendix":
-            steps = mean.index.to_numpy(dtype=float)
-            printed = mean.iloc[0] * (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
+    steps = means["appendix"].index.to_numpy(dtype=float)
+    fading = (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
+    printed = means["appendix"].iloc[0] * fading
     right.plot(steps, printed, "--", color=COLOURS["grey"], label=r"as printed, $T_0^{-1/q}$")
     right.axhline(residual["offset_slope"].mean(), color=COLOURS["ink"], linewidth=0.9,
                   label="closed form, offset of the activation")  # fmt: skip

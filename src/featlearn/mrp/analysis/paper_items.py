@@ -134,14 +134,15 @@ def _arrow(ax: Axes, *points: Point, colour: str = INK) -> None:
 
 def _box(ax: Axes, place: Place, rounding: float = 0.06, **look: Any) -> None:
     """A rounded box, white in ink unless told otherwise."""
-    look = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.1} | look
+    plain: dict[str, Any] = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.1}
     style = f"round,pad=0,rounding_size={rounding}"
-    ax.add_patch(FancyBboxPatch(place.corner, place.width, place.height, boxstyle=style, **look))
+    box = FancyBboxPatch(place.corner, place.width, place.height, boxstyle=style, **plain | look)
+    ax.add_patch(box)
 
 
 def _part(ax: Axes, place: Place, name: str, *, trained: bool = True) -> None:
     """A box with its name inside the upper edge; its frame is dashed where nothing is trained."""
-    look = {"facecolor": TRAINED} if trained else {"linestyle": (0, (3.5, 2))}
+    look: dict[str, Any] = {"facecolor": TRAINED} if trained else {"linestyle": (0, (3.5, 2))}
     _box(ax, place, **look)
     _note(ax, place.x, place.top[1] - 0.13, name, weight="bold", fontsize=HEADING)
 
@@ -213,7 +214,7 @@ def _legend(drawn: Figure, *, frames: bool) -> None:
     looks["masked patch"] = _cell_look(None)
     looks["activation (white: 0)"] = _cell_look(_tint(ACTIVATION, 0.8))
     if frames:
-        frame = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.0}
+        frame: dict[str, Any] = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.0}
         looks |= {"trained": frame, "not trained": frame | {"linestyle": (0, (2.5, 1.5))}}
     drawn.legend(
         handles=[Patch(label=words, **look) for words, look in looks.items()],

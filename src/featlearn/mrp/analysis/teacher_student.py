@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ MODELS = {
 }
 PRETRAINED = ("half_masked", "mostly_masked", "mae")
 #: Columns of the figure: title, bounds, interval.
-QUANTITIES = {
+QUANTITIES: dict[str, tuple[str, dict[str, Any], Any]] = {
     SINGLE: ("Single-view accuracy", {"ylim": (0, 1.03)}, share_interval),
     "impure_share": ("Share of impure winners", {"ylim": (-0.03, 1.03)}, share_interval),
     "largest": ("Largest correlation", {"yscale": "log"}, interval),
