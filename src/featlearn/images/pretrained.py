@@ -125,7 +125,7 @@ def _timm_model(name: str, **options: Any) -> Any:
 
 
 class Borrowed(Encoder):
-    """A network of another library as an encoder of ours, without its head, with random weights.
+    """A network of another library as an encoder: without its head, with random weights.
 
     Its map is the last output that has places: maps, or tokens on their grid. ``source``: ``timm:``
     and a model, or ``torchvision:`` and a model (``resnet18``) or a weights enum. ``size``: side of

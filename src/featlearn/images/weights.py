@@ -64,7 +64,7 @@ def load_weights(
 
     ``encoder``: is changed. ``source``: a file (``.safetensors``, or a state dict of torch), or a
     name: ``torchvision:`` and a weights enum such as ``ResNet50_Weights.IMAGENET1K_V1``, or
-    ``timm:`` and a model. ``folder``: where files of named weights lie, before torch's own cache.
+    ``timm:`` and a model. ``folder``: where files of named weights lie, before torch's cache.
     ``may_differ``: names, with ``*``, that the file may lack or have too many, such as
     ``fc_norm.*``. Raises FeatlearnError if there is no such file (it says which belongs where), it
     is damaged or more than tensors, or its weights do not fit.

@@ -1,4 +1,4 @@
-"""The report on a user's own images: one offline HTML file that loads nothing from elsewhere."""
+"""The report on a user's images: one offline HTML file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def open_splits(
 ) -> dict[str, ImageSet]:
     """Training, validation and test images.
 
-    A role without a split of its own is carved out of the training images, stratified by class,
+    A role that the set has no split for is carved out of the training images, stratified by class,
     with its share from ``settings["shares"]`` (a tenth and a fifth if absent).
 
     ``settings``, ``cache_folder``: as for :func:`open_images`; ``splits`` says which split has

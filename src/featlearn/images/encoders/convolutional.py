@@ -262,7 +262,7 @@ class WideResNet(Encoder):
 
 
 class PlainNet(Encoder):
-    """A chain of 3x3 convolutions, rectifiers and max-pools, with PyTorch's own random start.
+    """A chain of 3x3 convolutions, rectifiers and max-pools, with PyTorch's random start.
 
     ``widths``: channels of each layer. ``pooled``: numbers, from 1, of the layers after which maps
     are halved. ``strides``: of each convolution. ``norm``: ``batch`` or ``none``. The features are

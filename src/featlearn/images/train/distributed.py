@@ -74,7 +74,7 @@ def current() -> Processes:
 def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
     """Join the processes that ``torchrun`` started; without it there is only this one.
 
-    ``device``: CUDA talks by NCCL, all else by Gloo. Yields the place of this process and its own
+    ``device``: CUDA talks by NCCL, all else by Gloo. Yields the place of this process and its
     device.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:

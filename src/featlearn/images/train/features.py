@@ -25,9 +25,9 @@ def extract(
     ``network``: is moved to ``device``; its mode is as it was before. ``images`` (N, 3, S, S)
     uint8, in memory or memory-mapped. ``preprocess``: normalisation, such as an
     :class:`~featlearn.images.augment.Augment` without random steps. ``outputs``: a method of the
-    network from inputs (B, 3, S, S) to one row an image; None for its own output. ``batch``: images
-    at a time. Returns float32 ``(N, width)`` on the CPU. Raises FeatlearnError if there are no
-    images, or an output is not finite.
+    network from inputs (B, 3, S, S) to one row an image; None for what it returns. ``batch``:
+    images at a time. Returns float32 ``(N, width)`` on the CPU. Raises FeatlearnError if there are
+    no images, or an output is not finite.
     """
     if not len(images):
         raise FeatlearnError("features: expected images, got none")

@@ -75,7 +75,7 @@ def run_together(module: str, arguments: Sequence[str], layout: Layout) -> None:
     """Run ``python -m module arguments`` in all processes and wait for their end.
 
     They end with this process. Each takes a GPU of its own, if it computes on one; this process
-    gives its own back. Raises FeatlearnError if one of them fails.
+    gives its GPU back. Raises FeatlearnError if one of them fails.
     """
     devices.release()
     own = {RUN_PROCESS: f"{platform.node()}:{os.getpid()}"}
