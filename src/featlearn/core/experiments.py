@@ -137,7 +137,7 @@ class Published:
             Experiment(paper, name, given, section, judged, batches, claims, judges)
         )
         # a frame of the repository (numbers that a paper prints) is no file of the run
-        read = (file for value in given.values() for file in _listed(value))
+        read = (file for value in given.values() for file in as_list(value))
         files = [*also, *(file for file in read if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
@@ -221,7 +221,7 @@ class Published:
                 "files": [
                     file.removeprefix(f"{self.results}/")
                     for value in one.frames.values()
-                    for file in _listed(value)
+                    for file in as_list(value)
                 ],
             }
             for one in self.experiments
@@ -268,7 +268,8 @@ class Published:
         ]
 
 
-def _listed(value: str | list[str]) -> list[str]:
+def as_list(value: str | list[str]) -> list[str]:
+    """A file, or a list of files, as a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -306,7 +307,7 @@ def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
             continue  # to inherit from
         elif computes and "function" not in params:
             yield f"rule {rule.name}: names no function to call; expected **by(...)"
-        elif unknown := sorted({*_listed(params.get("contains", []))} - {*CONTENTS}):
+        elif unknown := sorted({*as_list(params.get("contains", []))} - {*CONTENTS}):
             yield (
                 f"rule {rule.name}: contains {unknown[0]!r}; expected one of {', '.join(CONTENTS)}"
             )

@@ -25,7 +25,7 @@ from typing import Any
 from featlearn.core import config as configs
 from featlearn.core.checks import cut
 from featlearn.core.errors import ConfigError
-from featlearn.core.experiments import Published
+from featlearn.core.experiments import Published, as_list
 from featlearn.core.job import POINTS
 from featlearn.core.notes import noted, of_files, of_sources
 from featlearn.core.provenance import module_file
@@ -229,11 +229,6 @@ class _Rules:
     fixed: dict[str, Any]
     open: list[Any]
 
-    def producer(self, file: str) -> Any:
-        """The rule that makes a file, if one does."""
-        found = (one for one in self.open if one.is_producer(file))
-        return self.fixed.get(file) or next(found, None)
-
 
 class Plan:
     """Which jobs of points are those of the run, or of an earlier point.
@@ -270,14 +265,12 @@ class Plan:
         for shown in published.experiments:
             word = shown.name.replace("-", "_")
             before, now = (one[shown.paper].get(word) for one in (self._config, point.config))
-            files = [file for value in shown.frames.values() for file in _listed(value)]
-            if shown.claims and (before != now or any(self._is_new(file) for file in files)):
+            files = [file for value in shown.frames.values() for file in as_list(value)]
+            made = map(self.settle, files)  # by the run itself, or not
+            new = any(file.startswith(f"{self._base.folder}/{POINTS}/") for file in made)
+            if shown.claims and (before != now or new):
                 reached.append(f"{shown.paper}/{shown.name}")
         return reached
-
-    def _is_new(self, file: str) -> bool:
-        """Whether the run itself does not make a file of a point."""
-        return self.settle(file).startswith(f"{self._base.folder}/{POINTS}/")
 
     def _ledger(self, point: Point, experiment: str) -> str:
         file = self._published.ledger(*experiment.split("/"))
@@ -312,7 +305,8 @@ class Plan:
         base = self._base.folder
         folder, _, rest = file.removeprefix(f"{base}/{POINTS}/").partition("/")
         rules = self._folders.get(f"{base}/{POINTS}/{folder}" if rest else base, self._base)
-        if (rule := rules.producer(file)) is None:
+        found = (one for one in rules.open if one.is_producer(file))
+        if (rule := rules.fixed.get(file) or next(found, None)) is None:
             return file
         inside = self._inside(file, rules.folder)
         if rules is not self._base:
@@ -321,11 +315,14 @@ class Plan:
         inputs, *_ = rule.expand_input(wildcards)
         output, *_ = rule.expand_output(wildcards)
         params, _ = rule.expand_params(wildcards, inputs, output, None)
-        given = [  # one file stays one, and no list of it: jobs tell them apart
-            (name, self.settle(str(files)))
-            if isinstance(files, str)
-            else (name, [self.settle(str(one)) for one in files])
-            for name, files in inputs._allitems()
+        given: list[Any] = [  # one file stays one, and no list of it: jobs tell them apart
+            (
+                name,
+                self.settle(str(some))
+                if isinstance(some, str)
+                else [*map(self.settle, map(str, some))],
+            )
+            for name, some in inputs._allitems()
         ]
         name = rule.name.removeprefix(rules.prefix)
         said = [pair for pair in params._allitems() if pair[0] != "point"]
@@ -348,10 +345,6 @@ class Plan:
                     _read(self._rules[name], jobs)
                 else:
                     del self._rules[name]
-
-
-def _listed(value: Any) -> list[Any]:
-    return [value] if isinstance(value, str) else list(value)
 
 
 def _of(wildcards: Mapping[str, str]) -> str:

@@ -54,10 +54,8 @@ def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 def apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Whether the intervals of two rows have no number in common."""
-    return bool(
-        first["interval_low"] > second["interval_high"]
-        or second["interval_low"] > first["interval_high"]
-    )
+    low, high = ENDS
+    return bool(first[low] > second[high] or second[low] > first[high])
 
 
 def made_alike(
@@ -84,15 +82,13 @@ def made_alike(
         if not all(isinstance(part.get(key, {}), dict) for part in parts)
     ]
     places = [*reads.get(paper, {}).get(folder, usual), *shared]
-    return all(_at(first, place) == _at(second, place) for place in places)
 
+    def at(config: Any, place: str) -> Any:
+        for key in place.split("."):
+            config = config.get(key) if isinstance(config, Mapping) else None
+        return config
 
-def _at(config: Mapping[str, Any], place: str) -> Any:
-    """The part of a config at ``mrp.clean``, None where there is none."""
-    part: Any = config
-    for key in place.split("."):
-        part = part.get(key) if isinstance(part, Mapping) else None
-    return part
+    return all(at(first, place) == at(second, place) for place in places)
 
 
 def of_seeds(

@@ -71,12 +71,6 @@ def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
     return {file: text + "\n" for file, text in texts.items()}
 
 
-def write_pages(folder: Path, name: str, findings: Path) -> None:
-    """Write what :func:`pages` gives."""
-    for file, text in pages(folder, name, findings).items():
-        write_atomically(folder / file, text.encode())
-
-
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
     """The README with the parts that a published run decides: counts, findings, works, limits.
 

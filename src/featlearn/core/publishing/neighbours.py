@@ -97,11 +97,6 @@ def _way(row: Row, one: Row) -> str:
     )  # fmt: skip
     if not before or before == after or not before[0].endswith(VIOLATED) or not apart(row, one):
         return ""
-    if _distance(one) == _distance(row):
-        return ""
-    return "towards" if _distance(one) < _distance(row) else "away from"
-
-
-def _distance(row: Row) -> float:
-    """From the band of a row to its number."""
-    return max(row["low"] - row["measured"], row["measured"] - row["high"], 0.0)
+    far, near = (max(each["low"] - each["measured"], each["measured"] - each["high"], 0.0)
+                 for each in (row, one))  # fmt: skip
+    return "" if near == far else "towards" if near < far else "away from"

@@ -27,7 +27,7 @@ from featlearn.core.publishing.compare_runs import read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
 from featlearn.core.publishing.ledger import SUMMARY, made, published_frame
-from featlearn.core.publishing.markdown_pages import write_pages
+from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
 
 #: Files of a run that are published as they are.
@@ -264,7 +264,8 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
 def _sign(folder: Path, name: str, root: Path) -> None:
     """Give a published run the verdicts that all published seeds leave, and its pages."""
     write_parquet(published_frame(folder), folder / "claims.parquet")
-    write_pages(folder, name, root / FINDINGS)
+    for file, text in pages(folder, name, root / FINDINGS).items():
+        write_atomically(folder / file, text.encode())
 
 
 def _list(folder: Path) -> None:
