@@ -46,6 +46,14 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return [{str(key): cell for key, cell in row.items()} for row in frame.to_dict("records")]
 
 
+def grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Lists of values by their keys, both in the order in which they come."""
+    found: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def judged(file: Path) -> pd.DataFrame:
     """A ledger with the verdicts of its run alone, also where it was published with others."""
     frame = read_parquet(file)
@@ -100,10 +108,8 @@ def read_ledger(folder: Path) -> list[Row]:
 
 def _neighbours(folder: Path) -> Callable[[Row], Row]:
     """What the neighbours of a published run leave of a row; as it is, where it has none."""
-    found: dict[str, list[Row]] = {}
-    for file in sorted(folder.glob(FILES)):
-        for one in records(read_parquet(file)):
-            found.setdefault(one["claim"], []).append(one)
+    rows = (one for file in sorted(folder.glob(FILES)) for one in records(read_parquet(file)))
+    found = grouped((one["claim"], one) for one in rows)
     return lambda row: with_neighbours(row, found[row["claim"]]) if row["claim"] in found else row
 
 
