@@ -261,14 +261,13 @@ class Plan:
     def take(self, point: Point, published: Published) -> list[str]:
         """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
-        reached = []
+        reached, points = [], f"{self._base.folder}/{POINTS}/"
         for shown in published.experiments:
             word = shown.name.replace("-", "_")
             before, now = (one[shown.paper].get(word) for one in (self._config, point.config))
             files = [file for value in shown.frames.values() for file in as_list(value)]
-            made = map(self.settle, files)  # by the run itself, or not
-            new = any(file.startswith(f"{self._base.folder}/{POINTS}/") for file in made)
-            if shown.claims and (before != now or new):
+            new = (self.settle(file).startswith(points) for file in files)  # not of the run
+            if shown.claims and (before != now or any(new)):
                 reached.append(f"{shown.paper}/{shown.name}")
         return reached
 
@@ -315,15 +314,10 @@ class Plan:
         inputs, *_ = rule.expand_input(wildcards)
         output, *_ = rule.expand_output(wildcards)
         params, _ = rule.expand_params(wildcards, inputs, output, None)
-        given: list[Any] = [  # one file stays one, and no list of it: jobs tell them apart
-            (
-                name,
-                self.settle(str(some))
-                if isinstance(some, str)
-                else [*map(self.settle, map(str, some))],
-            )
-            for name, some in inputs._allitems()
-        ]
+        given: list[Any] = []
+        for name, some in inputs._allitems():  # one file stays one, and no list of it
+            settled = [self.settle(str(one)) for one in as_list(some)]
+            given.append((name, settled[0] if isinstance(some, str) else settled))
         name = rule.name.removeprefix(rules.prefix)
         said = [pair for pair in params._allitems() if pair[0] != "point"]
         text = json.dumps([name, [*output], said], sort_keys=True, default=str)
