@@ -131,10 +131,7 @@ def patch_moments(x: Tensor) -> Tensor:
 
 
 def kernels(x: Tensor, random: torch.Generator) -> dict[str, list[Kernel]]:
-    """The members that need no network, each with the kernels among which validation chooses.
-
-    ``x``: training inputs (n, d) or, of patches, (n, P, d).
-    """
+    """The members that need no network, with kernels to choose from; ``x`` (n, d) or (n, P, d)."""
     size = product_size(x)
     shared: dict[str, list[Kernel]] = {
         "linear": [polynomial(1, size)],
@@ -260,10 +257,7 @@ def with_shuffled_labels(
     sets: Mapping[str, Inputs],
     streams: Sequence[torch.Generator],
 ) -> Result:
-    """The same training on labels in an order of chance; the test labels stay the true ones.
-
-    ``sets``: named tuples with labels ``y`` (R, n), a stream a replicate.
-    """
+    """The same training on labels (R, n) in an order of chance, a stream each; test ones stay."""
 
     def shuffled(y: Tensor) -> Tensor:
         order = [torch.randperm(y.shape[1], generator=stream) for stream in streams]

@@ -39,12 +39,7 @@ STATUSES = ("regenerated", "real", "stand-in", "needs-data", "not-yet")
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
-    """Entries of ``config/catalogue.yaml``, then those of papers with a file of their own.
-
-    That is ``config/catalogue/<paper>.yaml``, with ``items`` alone. Raises ConfigError naming each
-    wrong entry: what the schema refuses, a paper or kind that the file does not list, an item that
-    stands there twice or repeats none before it.
-    """
+    """Entries of the catalogue and of papers with a file beside it; ConfigError naming faults."""
     catalogue = read_own_yaml(path)
     others = sorted(path.with_suffix("").glob("*.yaml"))
     items = [*catalogue["items"], *(item for one in others for item in read_own_yaml(one)["items"])]

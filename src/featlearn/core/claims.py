@@ -356,12 +356,7 @@ def judged(
     config: Mapping[str, Any],
     tolerant: bool = False,
 ) -> pd.DataFrame:
-    """The ledger of an experiment.
-
-    ``read``, ``files``, ``config``: see :class:`Frames` and :func:`ledger`; a file that is none of
-    the run is empty. ``tolerant``: a claim without a number is :data:`NOT_MEASURED`; its premises
-    say why.
-    """
+    """The ledger of an experiment; if ``tolerant``, what has no number is :data:`NOT_MEASURED`."""
     derived = getattr(module, "derived", None)
     inside = {name: file for name, file in files.items() if file}
     frames = Frames(read, files, derived(config) if derived else {}, inside)

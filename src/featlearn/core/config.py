@@ -74,10 +74,7 @@ def merge(
     schema: Mapping[str, Any] = NOTHING,
     top: Mapping[str, Any] = NOTHING,
 ) -> dict[str, Any]:
-    """``base`` with the keys of ``change`` replaced, group by group; both stay as they are.
-
-    By a ``schema``, nothing (``~``) takes away what may be absent, unless it is a value there.
-    """
+    """``base`` with keys of ``change``; by a ``schema``, nothing takes away what may be absent."""
     schema = resolve(schema, top)
     named, others = schema.get("properties", {}), schema.get("additionalProperties")
     merged = dict(base)

@@ -479,11 +479,7 @@ def regress(
     validation: tuple[Tensor, Tensor],
     penalties: Sequence[float] = PENALTIES,
 ) -> Regression:
-    """Ridge regression; each replicate keeps the penalty of the least error on validation data.
-
-    ``training``, ``validation``: features (R, N, width), standardised by the training set, and
-    responses (R, N).
-    """
+    """Ridge regression of (R, N, width) on (R, N); the penalty by the error on validation data."""
     features, y = (tensor.double() for tensor in training)
     if not len(penalties) or min(penalties) <= 0:
         raise ValueError(f"penalties: expected positive numbers, got {list(penalties)}")

@@ -248,10 +248,7 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one run in a folder, which is made if need be.
-
-    ``identity``: all that its numbers depend on, in JSON; another's is never resumed.
-    """
+    """Checkpoints of one run in a folder; ``identity``: what its numbers depend on, in JSON."""
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, Any]):
         self.folder = Path(folder)

@@ -27,13 +27,7 @@ def write(
     title: str = "",
     may_be_empty: Collection[str] = (),
 ) -> None:
-    """Write each part of ``results`` into the file of its name.
-
-    ``results``: see ``Results``. ``output``: :class:`featlearn.core.job.Paths` of the rule.
-    ``function``: for errors. ``title``: of a table. ``may_be_empty``: frames that have no rows
-    where all is well. Raises FeatlearnError if a name is missing or unknown, or a frame has no
-    rows.
-    """
+    """Write each part into the file of its name; FeatlearnError if one lacks, or has no rows."""
     if not isinstance(results, Mapping):
         first, second = output
         write_exhibit(results, first, second, title)

@@ -47,8 +47,7 @@ def seeded(*name: object) -> Iterator[None]:
 
 
 class Streams:
-    """The random streams of an experiment; ``replicates``: indices, so that any can be drawn
-    alone."""
+    """The random streams of an experiment; ``replicates``: indices, each to be drawn alone."""
 
     def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):
         self.seed, self.paper, self.experiment = seed, paper, experiment

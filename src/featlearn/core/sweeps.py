@@ -66,12 +66,7 @@ def watched(
     experiments: Mapping[str, Mapping[str, Any]],
     root: Path,
 ) -> dict[str, list[str]]:
-    """The claims that a sweep watches, by ``<paper>/<experiment>``.
-
-    ``reached``: of each slug the experiments that the point reaches. ``experiments``: of each name
-    ``module`` and ``config`` of its claims. Raises ConfigError if no experiment reads a key, or a
-    claim is none of what the keys reach.
-    """
+    """The claims that a sweep watches, by ``<paper>/<experiment>``; ConfigError naming others."""
     for key, one in zip(sweep.keys, sweep.probes, strict=True):
         if not reached[one.slug]:
             raise ConfigError(f"{key}: no experiment with claims in {_named(one)} reads this key")

@@ -35,11 +35,7 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str], what: str
 
 
 def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Claims of both runs whose verdict differs, or whose intervals have no number in common.
-
-    Returns DataFrame: the columns :data:`COLUMNS`, in the order of the first run: verdicts, numbers
-    with their spread, and whether the intervals exclude each other.
-    """
+    """Claims whose verdict differs, or whose intervals exclude each other: :data:`COLUMNS`."""
     both = first.merge(second, on="claim", suffixes=("_first", "_second"), validate="1:1")
     rows = []
     for row in both.to_dict("records"):

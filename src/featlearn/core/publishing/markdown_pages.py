@@ -72,11 +72,7 @@ def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
 
 
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
-    """The README with the parts that a published run decides: counts, findings, works, limits.
-
-    ``text``: the README. ``folder``: a published run; ``base``: as the README links to it. Raises
-    FeatlearnError naming a part (:data:`LIST`) that the README lacks, or one that there is not.
-    """
+    """The README with the parts that a published run decides; FeatlearnError if it lacks one."""
     template = environment().get_template("front.md.j2")
     view = _view(folder, findings)
     shown = {verdict: _chosen(view["findings"], verdict) for verdict in (HOLDS, FAILS)}

@@ -374,13 +374,7 @@ def write_unfinished(
     command: str,
     **texts: Any,
 ) -> str:
-    """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
-
-    ``wanted``: every artefact. ``ledgers``: of the experiments. ``entries``:
-    ``config/catalogue.yaml``. ``killed``: rules whose jobs ended without a word, and what is known
-    of that. The rest: as :func:`view` takes it. What is missing is left out. Returns str: a line
-    that says where the page lies and how much is missing.
-    """
+    """Write ``unfinished.html``: what a run made, what is missing and why; a line that says so."""
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
     made = [read_parquet(name) for name in ledgers if Path(name).is_file()]

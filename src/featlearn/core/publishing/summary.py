@@ -123,12 +123,7 @@ def verdict(row: Row) -> str:
 
 
 def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> list[str]:
-    """Sentences on the whole ledger.
-
-    ``ledger``: its rows; an older one may lack columns such as ``asymptotic``. ``stories``: of
-    papers. ``*seeds``: base seed of the run, and those of others that signed the ledger, see
-    :func:`featlearn.core.publishing.compare_runs.of_seeds`.
-    """
+    """Sentences on the whole ledger; ``*seeds``: of the run, and of those that signed it."""
     if not ledger:
         return ["This run judged no claim."]
     papers = list(dict.fromkeys(row["paper"] for row in ledger))
