@@ -269,9 +269,6 @@ def with_shuffled_labels(
     })  # fmt: skip
 
 
-# --------------------------------------------------------------------------- least hinge loss
-
-
 class Least(NamedTuple):
     """A head and what it is worth."""
 

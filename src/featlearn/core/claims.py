@@ -220,11 +220,7 @@ def needs(**least: float) -> OutOfReach:
     """Out of reach where a number of the config is smaller than the band was derived for.
 
     ``**least``: place of a number in the paper's section, levels divided by ``__``, and its least
-    value; of a list of numbers its largest counts.
-
-    >>> reach = needs(runaway__data__classes=5, runaway__replicates=10)
-    >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
-    '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
+    value, such as ``runaway__data__classes=5``; of a list of numbers its largest counts.
     """
 
     def reason(config: Mapping[str, Any]) -> str | None:

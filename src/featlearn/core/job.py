@@ -1,13 +1,7 @@
 """The frame around every script: threads, log, checked inputs, outputs that appear whole.
 
-A script reads::
-
-    with Job(snakemake) as job:
-        from featlearn.core.outputs import write   # heavy imports inside: threads are set by then
-        ...
-        write(function(job), job.output)
-
-``job.output`` holds paths in a staging folder. If the block ends well, each file is flushed,
+A script imports what is heavy within ``with Job(snakemake) as job:``, when threads are set, and
+writes to ``job.output``, paths in a staging folder. If the block ends well, each file is flushed,
 described in a provenance record and renamed; if not, nothing has a real name and the log says why.
 """
 

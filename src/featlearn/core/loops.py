@@ -6,8 +6,7 @@ A loop reads::
         if saved := loop.latest():
             step, w = saved.step, saved.tensors["w"]
         while step < steps:
-            w = next(w)
-            step += 1
+            step, w = step + 1, next(w)
             loop.after(step, lambda: ({"w": w}, {}))
 
 Within a job (:mod:`featlearn.core.job`) its state is kept every so many seconds and on SIGTERM;
@@ -52,16 +51,11 @@ class Terminated(SystemExit):
         super().__init__(TERMINATED)
 
 
-# --------------------------------------------------------------------------- of a job
-
-
 @dataclass
 class Offer:
     """Where the loops of the running job may keep their checkpoints.
 
-    ``folder``: gives the job's folder, made at the first call. ``seconds``: between two
-    checkpoints; a shorter loop writes none. ``given``: loops so far, which names a loop: their
-    order is fixed.
+    ``folder``: gives the job's. ``seconds``: between two. ``given``: loops so far, in fixed order.
     """
 
     folder: Callable[[], Path]
@@ -117,9 +111,6 @@ class Listening:
 
     def _note(self, _: int, __: FrameType | None) -> None:
         self.told = True
-
-
-# --------------------------------------------------------------------------- loops
 
 
 class Keeper(Protocol):

@@ -54,9 +54,6 @@ LEAST_JOBS = 4
 _started: subprocess.Popen[bytes] | None = None
 
 
-# ------------------------------------------------------------------------- the process of the run
-
-
 def start(jobs: int, threads: int) -> None:
     """Start the warm process of a run of so many jobs; it ends with this process."""
     global _started
@@ -79,9 +76,6 @@ def stop() -> None:
         _started.wait()
         shutil.rmtree(Path(os.environ.pop(SOCKET)).parent, ignore_errors=True)
         _started = None
-
-
-# ------------------------------------------------------------------------- a job
 
 
 def delegate() -> None:
@@ -138,9 +132,6 @@ def _receive(lines: IO[bytes]) -> Any:
         return json.loads(lines.readline())
 
 
-# ------------------------------------------------------------------------- an orphaned job
-
-
 def is_replaced(results: Path) -> bool:
     """Whether a later run than the one that this process belongs to has taken over ``results``."""
     last = ""
@@ -165,9 +156,6 @@ def follow(results: Path, staging: Path) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-# ------------------------------------------------------------------------- the warm process
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> None:

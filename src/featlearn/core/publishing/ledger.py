@@ -151,8 +151,7 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     A claim that the run made as the published one did gets the verdict that all published seeds
     leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first.
 
-    ``rows``: of ``claims.parquet``. ``config``: all of the run's. ``front``: the published run, if
-    any. Returns list of dict: rows with ``here`` (the verdict of this run alone), ``others``,
+    Returns list of dict: rows with ``here`` (the verdict of this run alone), ``others``,
     ``withdrawn``, ``published`` (the row of the published ledger where that is another), and
     ``in_small``, whether ``verdict`` is the published one.
     """

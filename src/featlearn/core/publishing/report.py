@@ -209,14 +209,11 @@ def view(
 ) -> dict[str, Any]:
     """What the pages of a report show, read once: names of its templates.
 
-    ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: of each figure and table
-    its kind, paper, name and caption (Markdown). ``stories``: of each paper, Markdown. ``results``:
-    ``results/<run>``. ``config``: all of the run's. ``command``: what makes a file of this run when
-    it is added. ``findings``: as :func:`~featlearn.core.publishing.findings.read_findings` gives
-    them. ``published``: folder of the published run, see
-    :func:`~featlearn.core.publishing.ledger.beside_published`. ``unfinished``: of a run that
-    failed; a text that asks for a missing number then says so. Raises FeatlearnError if a text has
-    no title, or asks for a number that is not there.
+    ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: kind, paper, name and
+    caption (Markdown) of exhibits. ``results``: ``results/<run>``. ``config``: all of the run's.
+    ``command``: what makes a file that is added to it. ``published``: folder of the published run.
+    ``unfinished``: of a run that failed, where a text that asks for a missing number says so; else
+    FeatlearnError.
     """
     files = {tuple(page[:3]): _files(results, *page) for page in pages}
     frames = {
