@@ -217,11 +217,7 @@ class Claim:
 
 
 def needs(**least: float) -> OutOfReach:
-    """Out of reach where a number of the config is smaller than the band was derived for.
-
-    ``**least``: place of a number in the paper's section, levels divided by ``__``, and its least
-    value, such as ``runaway__data__classes=5``; of a list of numbers its largest counts.
-    """
+    """Out of reach where a number, or a list's largest, is below ``section__key=least``."""
 
     def reason(config: Mapping[str, Any]) -> str | None:
         own = {place: _at(config, place) for place in least}
@@ -266,11 +262,7 @@ def first_of(*reasons: OutOfReach) -> OutOfReach:
 
 
 class Frames(Mapping[str, pd.DataFrame]):
-    """The frames of an experiment, each read when a claim first asks for it.
-
-    ``read``: gives the frame of one of ``names``. ``derived``: frames that follow from the config.
-    ``files``: of a frame its file below ``results/<scale>/``. ``asked``: names that were asked for.
-    """
+    """The frames of an experiment, each read when a claim first asks; ``asked`` names those."""
 
     def __init__(
         self,

@@ -49,9 +49,6 @@ class NotConvergedError(FeatlearnError, ArithmeticError):
     """The solver of a head ended before it was at the optimum."""
 
 
-# --------------------------------------------------------------------------- the problem
-
-
 @dataclass(frozen=True)
 class Problem:
     """Penalised logistic regressions in coordinates that suit the solver, one a replicate.
@@ -233,9 +230,6 @@ def _line_search(
         lost = ~taken & (length <= 1e-6)
         if (taken | lost).all():
             return torch.where(taken, length, 0.0), best
-
-
-# --------------------------------------------------------------------------- coordinates
 
 
 @dataclass(frozen=True)
@@ -447,9 +441,6 @@ def choose(
         }
     )
     return Chosen(heads, heads.accuracy(*training), heads.accuracy(*validation))
-
-
-# --------------------------------------------------------------------------- numbers, not classes
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,8 @@ class Loop:
         return saved
 
     def after(self, step: int, state: Callable[[], State]) -> None:
-        """To be called when ``step`` steps are done; keeps ``state()`` if that is due.
-
-        Raises Terminated once it is kept, if SIGTERM has come; FeatlearnError if it cannot be.
-        """
+        """To be called after ``step`` steps; keeps ``state()`` if due; Terminated if SIGTERM
+        came."""
         if self._kept is None:
             return
         told = self._listening.told
@@ -273,10 +271,7 @@ class Checkpoints:
             left.unlink(missing_ok=True)
 
     def latest(self) -> Checkpoint | None:
-        """The newest checkpoint of this run that is whole; None if there is none.
-
-        What is torn, or of a run with other settings, is named on standard error.
-        """
+        """The newest whole checkpoint of this run, if there is one; what is skipped is told."""
         for path in self._own():
             result = _read(path)
             if isinstance(result, Checkpoint):

@@ -63,10 +63,9 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
 
 
 def _notes(made: Table) -> str:
-    if made.notes is not None:
-        return made.notes
     from featlearn.core.stats import SPREAD_KIND
 
+    words = f"after the sign: {SPREAD_KIND}."
     if "replicates" in made.frame:
-        return f"{int(made.frame['replicates'].max())} replicates; after the sign: {SPREAD_KIND}."
-    return f"After the sign: {SPREAD_KIND}."
+        words = f"{int(made.frame['replicates'].max())} replicates; {words}"
+    return words[0].upper() + words[1:] if made.notes is None else made.notes

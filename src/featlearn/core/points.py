@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from featlearn.core import config as configs
-from featlearn.core.checks import cut
+from featlearn.core.checks import cut, path_of
 from featlearn.core.errors import ConfigError
 from featlearn.core.experiments import Published, as_list
 from featlearn.core.job import POINTS
@@ -98,23 +98,10 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
             yield from keys(inner, name)
 
 
-def _path(config: Any, key: str) -> list[Any] | None:
-    """The parts of a dotted key; names that a user chose may hold dots, too."""
-    if not key:
-        return []
-    names = range(len(config)) if isinstance(config, list) else config
-    for name in names if isinstance(config, Mapping | list) else ():
-        if f"{key}.".startswith(f"{name}."):
-            rest = _path(config[name], key[len(str(name)) + 1 :])
-            if rest is not None:
-                return [name, *rest]
-    return None
-
-
 def _node(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the schema says of a key of the config; nothing where it names no single key."""
     node: Any = schema
-    for name in _path(config, key) or ():
+    for name in path_of(config, key) or ():
         others = node.get("additionalProperties") or node.get("items") or {}
         node = configs.resolve(node.get("properties", {}).get(name, others) or {}, schema)
     return node
@@ -138,14 +125,14 @@ def _by_symbol(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -
         for name, below in _node(config, group, schema).get("properties", {}).items()
         if f"({symbol})" in configs.resolve(below, schema).get("description", "")
     ]
-    return found[0] if group and len(found) == 1 and _path(config, found[0]) else None
+    return found[0] if group and len(found) == 1 and path_of(config, found[0]) else None
 
 
 def full_key(config: Mapping[str, Any], key: str, root: Path) -> str:
     """A dotted key, whose last part may be the paper's symbol; ConfigError with near keys."""
     if key.partition(".")[0] in FIXED:
         raise ConfigError(f"{key}: names what a run is; expected a key that its jobs read")
-    if key and _path(config, key):
+    if key and path_of(config, key):
         return key
     if key and (known := _by_symbol(config, key, _schema(root))):
         return known
@@ -175,7 +162,7 @@ def _like(old: Any, new: Any) -> Any:
 
 def value_of(config: Mapping[str, Any], key: str) -> Any:
     """The value of a dotted key that the config has."""
-    return functools.reduce(operator.getitem, _path(config, key) or (), config)
+    return functools.reduce(operator.getitem, path_of(config, key) or (), config)
 
 
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:
@@ -184,7 +171,7 @@ def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> 
     taken = {}
     for key, value in changes.items():
         name = full_key(config, key, root)
-        *groups, last = _path(config, name) or [name]
+        *groups, last = path_of(config, name) or [name]
         inner = functools.reduce(operator.getitem, groups, changed)
         taken[name] = inner[last] = _like(inner[last], value)
         if isinstance(value, float) and not math.isfinite(value):
@@ -231,11 +218,7 @@ class _Rules:
 
 
 class Plan:
-    """Which jobs of points are those of the run, or of an earlier point.
-
-    ``rules``: of Snakemake by their names. ``config``, ``published``: of the run. ``named``: the
-    name of a rule in Snakemake, another one in a module.
-    """
+    """Which jobs of points are those of the run, or of an earlier point."""
 
     def __init__(
         self,

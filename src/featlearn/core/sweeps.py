@@ -129,14 +129,12 @@ def values_of(key: str, given: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
     where = f"sweep.keys.{key}"
     if isinstance(given, Mapping):
         ends, number = (given["from"], given["to"]), given["points"] - 1
-        if given["scale"] == "log":
-            if min(ends) <= 0:
-                raise ConfigError(f"{where}: must be from and to more than 0 on a log scale")
-            first, last = map(math.log, ends)
-            steps = [math.exp(first + (last - first) * n / number) for n in range(number + 1)]
-        else:
-            steps = [ends[0] + (ends[1] - ends[0]) * n / number for n in range(number + 1)]
-        given = [float(f"{one:.6g}") for one in steps]
+        log = given["scale"] == "log"
+        if log and min(ends) <= 0:
+            raise ConfigError(f"{where}: must be from and to more than 0 on a log scale")
+        first, last = map(math.log, ends) if log else ends
+        steps = [first + (last - first) * n / number for n in range(number + 1)]
+        given = [float(f"{math.exp(one) if log else one:.6g}") for one in steps]
     for value in given:
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{where} must be finite numbers, got {value}")

@@ -59,11 +59,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def parse_page(text: str, source: str, level: int) -> Page:
-    """Markdown as HTML.
-
-    ``source``: for errors. ``level``: of the heading above the body, whose ``##`` are one below it.
-    Raises FeatlearnError if the text does not begin with ``# Title``.
-    """
+    """Markdown as HTML below a heading of this ``level``; FeatlearnError without ``# Title``."""
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)
     if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":

@@ -40,11 +40,7 @@ def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.Data
 
 
 def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
-    """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left.
-
-    ``row``: as its run judged it. ``found``: of :data:`FILES` the rows of the claim. Of another
-    statistic they say nothing; the ends of a band may depend on what was changed.
-    """
+    """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left."""
     alone = row["alone"] if "alone" in row else row["verdict"]
     outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
     contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,)}.get(alone, ())

@@ -214,11 +214,7 @@ def publish(root: Path, results: Path, target: Path) -> int:
 
 
 def publish_sweep(figure: Path, target: Path) -> int:
-    """Copy a figure of a sweep, as lossless WebP, and its table below ``target``; their bytes.
-
-    ``figure``: ``results/<run>/sweeps/<keys>/<paper>/<claim>.png``. Raises FeatlearnError if it is
-    none, or the table is not as a commit of the code made it.
-    """
+    """Copy a figure of a sweep as WebP, its table and record; FeatlearnError if there is none."""
     paper, folder, results = figure.parent.name, figure.parents[1], figure.parents[3]
     table = folder / "table.parquet"
     record = read_record(results, table) if folder.parent.name == SWEEPS else None

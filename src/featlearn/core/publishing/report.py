@@ -174,11 +174,7 @@ class Place:
 
 
 def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[Exhibit]]:
-    """Figures and tables of a paper as its page shows them, and those of its appendix.
-
-    The one with the key ``first`` leads; those that the paper prints follow by its numbers, then
-    those it does not print, as they are declared.
-    """
+    """Exhibits of a paper, ``first`` leading, by printed numbers; and those of its appendix."""
 
     def rank(one: Exhibit) -> tuple[Any, ...]:
         match = _LABEL.match(one["item"]["label"]) if one["item"] else None

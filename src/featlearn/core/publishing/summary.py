@@ -59,11 +59,7 @@ def band(row: Row) -> str:
 
 
 def measured(row: Row, form: str = "value", *, negated: bool = False) -> str:
-    """What was measured for a row of the ledger, with the ends of its 95 % interval.
-
-    What has no interval says why. ``form``: one of :data:`FORMS`. ``negated``: whether to say by
-    how much a number is below zero.
-    """
+    """Number and 95 % interval of a row, or why it has none; ``form``: of :data:`FORMS`."""
     times, unit, most = FORMS[form]
     sign = -times if negated else times
     value, *ends = (sign * row[key] for key in ("measured", "interval_low", "interval_high"))
