@@ -1,9 +1,8 @@
 """The ledger: what a paper says must hold, the band fixed before looking, and the verdict.
 
-A verdict is formed from the interval of what was measured: ``holds`` where the whole interval lies
-in the band, ``fails`` where all of it lies outside, ``undecided`` where it straddles an end. What a
-run cannot show at sizes below those that the band was derived for is ``not shown at this scale``. A
-claim that misses its band with a violated premise is ``outside premises``: it refutes no theorem. A
+``holds``: the whole interval of what was measured lies in the band; ``fails``: all of it outside;
+``undecided``: it straddles an end. Of a miss ``not shown at this scale`` says that the band was
+derived for larger sizes, ``outside premises`` that a premise is violated: it refutes no theorem. A
 verdict is on the sizes of the run; ``asymptotic`` says where a statement is of a limit beyond them.
 """
 

@@ -163,8 +163,7 @@ class Loop:
         return saved
 
     def after(self, step: int, state: Callable[[], State]) -> None:
-        """To be called after ``step`` steps; keeps ``state()`` if due; Terminated if SIGTERM
-        came."""
+        """To be called after ``step`` steps; keeps ``state()`` if due; Terminated on SIGTERM."""
         if self._kept is None:
             return
         told = self._listening.told

@@ -1,11 +1,10 @@
 """A warm process: it has imported torch and pandas once, and each job of a run is a fork of it.
 
-Imports take two to three seconds of each of some hundred jobs. So a run starts a process that
-imports what most need and nothing of featlearn; a job asks it for a fork (:func:`delegate`), which
-runs the script with the job's environment, folder and streams. No thread runs when a fork is made.
-Without such a process (a cluster's node, another Python, ``FEATLEARN_WARM=no``) the job runs as it
-is. The process that asked stays as a proxy: it hands on signals, ends as the fork ends, and takes
-it along when it is killed. Orphaned jobs end themselves (:func:`follow`), on a scheduler too.
+Imports take two to three seconds of each of some hundred jobs. The process imports what most need
+and nothing of featlearn; a job asks it for a fork (:func:`delegate`), which runs the script with
+the job's environment, folder and streams; or it runs as it is (a cluster, ``FEATLEARN_WARM=no``).
+The process that asked stays as a proxy: it hands on signals, and ends as the fork ends. Orphaned
+jobs end themselves (:func:`follow`), on a scheduler too.
 """
 
 from __future__ import annotations

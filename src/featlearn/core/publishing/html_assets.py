@@ -125,11 +125,6 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def minutes(seconds: float) -> str:
-    """Seconds as whole minutes, one at least."""
-    return f"{max(1, seconds / 60):,.0f}"
-
-
 def environment(*folders: Path) -> jinja2.Environment:
     """Templates of :data:`TEMPLATES`, after those of ``folders``: all but Markdown is escaped."""
     made = jinja2.Environment(
@@ -146,7 +141,7 @@ def environment(*folders: Path) -> jinja2.Environment:
     rows = (
         summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
         summary.failures, summary.measured, summary.places, summary.title,
-        summary.verb, summary.verdict, minutes, math.isnan,
+        summary.verb, summary.verdict, math.isnan,
     )  # fmt: skip
     made.globals.update({one.__name__: one for one in rows})
     made.globals.update(verdicts=VERDICTS, kinds=KINDS, theorem=THEOREM)

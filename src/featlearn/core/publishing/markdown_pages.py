@@ -1,8 +1,7 @@
 """What a published run found, as a reader sees it who has a browser and no Python.
 
 A page beside the run, one of all claims of each paper, parts of the README, and what ``docs/``
-quotes, which ``python -m featlearn.core.publishing.markdown_pages`` writes again: nobody types a
-number.
+quotes (``python -m featlearn.core.publishing.markdown_pages`` writes it): nobody types a number.
 
 A link of ``docs/`` to a claim quotes it in the form of its text: ``[0.84 (0.74 to 0.94)](...)`` as
 the number with its interval, ``[0.84](...)`` as the number, ``[84 %](...)`` as a share,

@@ -32,10 +32,10 @@ from featlearn.core.publishing.neighbours import FILES
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
-#: The same of a portable run, which is published to be made again and not to be looked at, and of
-#: one with another base seed than its scale's, which is published for its verdicts.
+#: The same of a portable run, to be made again, and of one with another base seed, for its
+#: verdicts.
 CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
-#: What the name of a run with another base seed ends with, before that; see `make seeds`.
+#: Before the seed in the name of such a run; see `make seeds`.
 SEED = "-seed-"
 #: SHA-256 of every other file of a published run.
 LISTING = "published.txt"
