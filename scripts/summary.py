@@ -1,8 +1,6 @@
 """The end of `make`: counts of the claims, the first findings, and where the report is.
 
-    python scripts/summary.py results/tour
-
-Of a small run verdicts and numbers are the published ones, with the number of this run behind them.
+python scripts/summary.py results/tour
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Re-run a scale in a temporary folder and compare every byte with ``checksums.txt``.
 
-    python scripts/verify.py --scale tour --cores 2
-    python scripts/verify.py --scale tour --here        only what is on disk, against its records
-    python scripts/verify.py --published                what was published of portable runs
-
-Not a rule: it runs the whole workflow a second time, beside the first.
+python scripts/verify.py --scale tour --cores 2
+python scripts/verify.py --scale tour --here        only what is on disk, against its records
+python scripts/verify.py --published                what was published of portable runs
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """A panel of baselines, once for all papers: methods that learn no features, solved exactly.
 
 Each is kernel ridge regression on the labels, in float64, in blocks of rows, on the inputs that the
-learner saw. Penalty, bandwidth and the best of the panel are chosen on validation data. A member
-that a data model goes without is excused with a reason, or refused. At the end, the least hinge
-loss of given features under a head of bounded norm.
+learner saw. Penalty, bandwidth and the best of the panel are chosen on validation data.
 """
 
 from __future__ import annotations

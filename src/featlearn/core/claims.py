@@ -301,10 +301,9 @@ def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
 def check(experiments: Iterable[Mapping[str, Any]]) -> None:
     """Refuse claims that could be judged only in vain.
 
-    ``experiments``: of each the ``module``, ``paper`` and ``config`` of its claims, and the
-    ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError naming a module whose
-    claims cannot be made, a claim of another paper, one declared twice, and one whose raw numbers
-    would lie in a file that no rule makes for its experiment.
+    ``experiments``: of each the ``module``, ``paper`` and ``config`` of its claims, and its
+    ``files`` below ``results/<scale>/``. Raises FeatlearnError naming a module whose claims cannot
+    be made, a claim of another paper, one declared twice, and one of a file that no rule makes.
     """
     homes: dict[str, str] = {}
     for one in experiments:
