@@ -92,10 +92,9 @@ def of_seeds(
 ) -> list[Row]:
     """The ledger that runs with different base seeds leave; its numbers are those of the first.
 
-    ``first``: rows of a run. ``*others``: rows of each other one, and whether a row of the first
-    was made alike in it; it counts where :data:`SAME` is the same, too. Returns list of dict: the
-    rows of the first with ``others``, those of the other runs, and ``alone``, its verdict;
-    ``verdict`` is ``undecided`` where one differs.
+    ``*others``: rows of other runs, and whether a row of the first was made alike there; it counts
+    where :data:`SAME` is the same, too. Returns list of dict: rows of the first with ``others`` and
+    ``alone``, its verdict; ``verdict`` is ``undecided`` where one differs.
     """
     by_claim = [({row["claim"]: row for row in rows}, alike) for rows, alike in others]
     signed = []

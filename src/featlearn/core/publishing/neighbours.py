@@ -1,8 +1,7 @@
 """What the neighbours of a run say of its verdicts.
 
-A neighbour is the run with a setting changed. A verdict that it turns is ``undecided``. Of a claim
-``outside premises`` one that goes ``towards`` a premise says where the number goes: if away from
-the band, the claim ``fails``.
+A verdict that one turns is ``undecided``. A claim ``outside premises`` whose number goes away from
+the band as a neighbour goes ``towards`` the premise ``fails``.
 """
 
 from __future__ import annotations
