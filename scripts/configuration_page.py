@@ -78,11 +78,7 @@ def rows(
     described: Described,
     needed: bool = True,
 ) -> Iterator[str]:
-    """Lines of a table: all keys below ``node``, deepest groups included.
-
-    A key that is ``needed`` and has no default must stand in the file of the scale. A definition
-    of groups that was ``described`` is not described again.
-    """
+    """Lines of a table of all keys below ``node``; what is ``needed`` stands in a scale."""
     whole = resolved(node, schema)
     keys, item = whole.get("properties", {}), resolved(whole.get("items", {}), schema)
     groups = whole.get("type") == "array" and "properties" in item

@@ -29,9 +29,7 @@ from featlearn.core.publishing.publish import FINDINGS, SWEEPS, publish, publish
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "runs", nargs="+", metavar="run", help="folder below results/; or a figure of a sweep"
-    )
+    parser.add_argument("runs", nargs="+", help="folder below results/, or a figure of a sweep")
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
     options = parser.parse_args(words)
     try:

@@ -3,10 +3,9 @@
     python scripts/replay.py                                               # results/tour
     python scripts/replay.py elsewhere/results/tour --experiment mrp/growth
 
-Nothing is trained, and nothing is written into the run's folder. It names each figure and table
-whose bytes are not those of the run's record, each claim with another value, each frame that is not
-what was recorded, and each rule that computes and would run again. The exit status is 1 if there
-are any. Of exhibits that a rule computes (contact sheets) the code is compared.
+Nothing is trained, or written into the run's folder. It names, with exit status 1, each figure and
+table of other bytes than recorded, each claim with another value, each frame that is not what was
+recorded, and each rule that computes and would run again.
 """
 
 from __future__ import annotations

@@ -43,14 +43,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """README and docs, all that they link to, and the report by paper of the run ``extra.run``."""
     theme = [one for one in files if one.src_dir != config.docs_dir]
     run = ROOT / "results" / str(config.extra.get("run"))
-    todo = [
-        *(ROOT / "docs/assets").glob("*"),
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        *(ROOT / "docs").rglob("*.md"),
-        *run.glob("report/*.html"),
-    ]
-    todo += [*run.glob("*/figures/*.svg"), *run.glob("*/figures/*.png")]
+    todo = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs/assets").glob("*")]
+    todo += (ROOT / "docs").rglob("*.md")
+    for shown in ("report/*.html", "*/figures/*.svg", "*/figures/*.png"):
+        todo += run.glob(shown)
     found: set[Path] = set()
     while todo:
         file = todo.pop()

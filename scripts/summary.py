@@ -1,8 +1,6 @@
 """The end of `make`: counts of the claims, the first findings, and where the report is.
 
-    python scripts/summary.py results/tour
-
-Of a small run verdicts and numbers are the published ones, with the number of this run behind them.
+python scripts/summary.py results/tour
 """
 
 from __future__ import annotations
@@ -25,10 +23,8 @@ from featlearn.core.publishing.ledger import FRONT, beside_published
 from featlearn.core.publishing.maths import plain
 from featlearn.core.publishing.summary import number_as_in, tally, with_numbers
 
-#: Findings that are shown, and characters of a line.
-SHOWN, WIDTH = 5, 100
-#: Characters of a line before its sentence.
-LEAD = 7
+#: Findings that are shown, characters of a line, and those of them before its sentence.
+SHOWN, WIDTH, LEAD = 5, 100, 7
 
 
 def line(entry: dict[str, Any], row: dict[str, Any]) -> str:

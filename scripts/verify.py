@@ -1,10 +1,8 @@
 """Re-run a scale in a temporary folder and compare every byte with ``checksums.txt``.
 
-    python scripts/verify.py --scale tour --cores 2
-    python scripts/verify.py --scale tour --here        only what is on disk, against its records
-    python scripts/verify.py --published                what was published of portable runs
-
-Not a rule: it runs the whole workflow a second time, beside the first.
+python scripts/verify.py --scale tour --cores 2
+python scripts/verify.py --scale tour --here        only what is on disk, against its records
+python scripts/verify.py --published                what was published of portable runs
 """
 
 from __future__ import annotations
@@ -66,10 +64,8 @@ def of_scale(scale: str, cores: str, results: Path) -> int:
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
-        print(
-            f"{listed}: not there; expected that of a finished run: featlearn run --scale {scale}",
-            file=sys.stderr,
-        )
+        told = f"expected that of a finished run: featlearn run --scale {scale}"
+        print(f"{listed}: not there; {told}", file=sys.stderr)
         return 2
     expected = read_checksums(listed)
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
@@ -85,9 +81,8 @@ def of_scale(scale: str, cores: str, results: Path) -> int:
 
 def of_published(cores: str) -> int:
     """What was published of portable runs, made again on this machine."""
-    portable = {
-        folder: told for folder, told in published(ROOT).items() if told["config"]["portable"]
-    }
+    runs = published(ROOT).items()
+    portable = {folder: told for folder, told in runs if told["config"]["portable"]}
     if not portable:
         print("results/published: holds no portable run; nothing to verify", file=sys.stderr)
         return 2
@@ -112,17 +107,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", default="tour")
     parser.add_argument("--cores", default="2")
-    parser.add_argument(
-        "--here", action="store_true", help="hash every artefact on disk; set aside what is damaged"
-    )
-    parser.add_argument(
-        "--published", action="store_true", help="make what was published of portable runs again"
-    )
+    parser.add_argument("--here", action="store_true", help="only hash what is on disk")
+    parser.add_argument("--published", action="store_true", help="make portable runs again")
     options = parser.parse_args()
     if options.published:
         return of_published(options.cores)
-    # what is installed works in the folder that it is called in
-    # a run of one's own lies where it was started; called from elsewhere, the clone's is meant
+    # a run of one's own, or of what is installed, lies where it was started
     own = ROOT.name == "_workflow" or (Path("results") / options.scale).is_dir()
     base = Path() if own else ROOT
     results = base / "results" / options.scale

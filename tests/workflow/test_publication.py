@@ -205,7 +205,7 @@ def test_a_publication_that_fails_half_way_leaves_what_stood_there(toy, monkeypa
         raise FeatlearnError("no page")
 
     before = toy.files("results/published")
-    monkeypatch.setattr(publication, "write_pages", fails)
+    monkeypatch.setattr(publication, "pages", fails)
     with pytest.raises(FeatlearnError, match="no page"):
         publication.publish(toy.root, toy / "results/smoke", toy / "results/published/smoke")
     assert toy.files("results/published") == before

@@ -1,9 +1,7 @@
 """A panel of baselines, once for all papers: methods that learn no features, solved exactly.
 
 Each is kernel ridge regression on the labels, in float64, in blocks of rows, on the inputs that the
-learner saw. Penalty, bandwidth and the best of the panel are chosen on validation data. A member
-that a data model goes without is excused with a reason, or refused. At the end, the least hinge
-loss of given features under a head of bounded norm.
+learner saw. Penalty, bandwidth and the best of the panel are chosen on validation data.
 """
 
 from __future__ import annotations
@@ -131,10 +129,7 @@ def patch_moments(x: Tensor) -> Tensor:
 
 
 def kernels(x: Tensor, random: torch.Generator) -> dict[str, list[Kernel]]:
-    """The members that need no network, each with the kernels among which validation chooses.
-
-    ``x``: training inputs (n, d) or, of patches, (n, P, d).
-    """
+    """The members that need no network, with kernels to choose from; ``x`` (n, d) or (n, P, d)."""
     size = product_size(x)
     shared: dict[str, list[Kernel]] = {
         "linear": [polynomial(1, size)],
@@ -260,10 +255,7 @@ def with_shuffled_labels(
     sets: Mapping[str, Inputs],
     streams: Sequence[torch.Generator],
 ) -> Result:
-    """The same training on labels in an order of chance; the test labels stay the true ones.
-
-    ``sets``: named tuples with labels ``y`` (R, n), a stream a replicate.
-    """
+    """The same training on labels (R, n) in an order of chance, a stream each; test ones stay."""
 
     def shuffled(y: Tensor) -> Tensor:
         order = [torch.randperm(y.shape[1], generator=stream) for stream in streams]
@@ -273,9 +265,6 @@ def with_shuffled_labels(
         name: part if name == "test" else part._replace(y=shuffled(part.y))
         for name, part in sets.items()
     })  # fmt: skip
-
-
-# --------------------------------------------------------------------------- least hinge loss
 
 
 class Least(NamedTuple):

@@ -1,15 +1,9 @@
 """Every figure and table of the papers, and what a run made of each.
 
-A status is derived, never typed. It follows from the files of an item and from what their
-provenance records say that they contain:
-
-==============  ==========================================================================
-``regenerated``  made by this run, from the paper's own data set or law
-``real``         made by this run, from real data of that kind, which its records name
-``stand-in``     made by this run, from made data in place of the paper's
-``needs-data``   the rule exists, but data or weights that it needs were not found
-``not-yet``      no rule makes it yet (or all that there is are the paper's quoted numbers)
-==============  ==========================================================================
+A status follows from the files of an item and from what their provenance records say that they
+contain: ``regenerated`` from the paper's own data set or law, ``real`` from real data of that kind,
+``stand-in`` from made data, ``needs-data`` where a rule waits for data or weights, ``not-yet``
+where no rule makes it, or all that there is are the paper's quoted numbers.
 """
 
 from __future__ import annotations
@@ -39,12 +33,7 @@ STATUSES = ("regenerated", "real", "stand-in", "needs-data", "not-yet")
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
-    """Entries of ``config/catalogue.yaml``, then those of papers with a file of their own.
-
-    That is ``config/catalogue/<paper>.yaml``, with ``items`` alone. Raises ConfigError naming each
-    wrong entry: what the schema refuses, a paper or kind that the file does not list, an item that
-    stands there twice or repeats none before it.
-    """
+    """Entries of the catalogue and of papers with a file beside it; ConfigError naming faults."""
     catalogue = read_own_yaml(path)
     others = sorted(path.with_suffix("").glob("*.yaml"))
     items = [*catalogue["items"], *(item for one in others for item in read_own_yaml(one)["items"])]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partialmethod
+from functools import partialmethod, reduce
+from operator import getitem
 from typing import Any
 
 #: Most letters of a value that a message repeats.
@@ -44,6 +45,19 @@ def unknown(name: object, known: Sequence[str]) -> str:
     return f"unknown key; {hint}"
 
 
+def path_of(config: Any, key: str) -> list[Any] | None:
+    """The parts of a dotted key of a config, if it is there; chosen names may hold dots, too."""
+    if not key:
+        return []
+    names = range(len(config)) if isinstance(config, list) else config
+    for name in names if isinstance(config, Mapping | list) else ():
+        if f"{key}.".startswith(f"{name}."):
+            rest = path_of(config[name], key[len(str(name)) + 1 :])
+            if rest is not None:
+                return [name, *rest]
+    return None
+
+
 class Checks:
     """Collects the faults of a section: what its keys must be beside the others.
 
@@ -61,16 +75,9 @@ class Checks:
         self.faults: list[str] = []
 
     def value(self, key: str) -> Any:
-        """What a dotted key has, or None. Names that a user chose may hold dots, too."""
-        value: Any = self.section
-        while key:
-            names = range(len(value)) if isinstance(value, list) else value
-            fitting = [name for name in names if f"{key}.".startswith(f"{name}.")]
-            if not fitting:
-                return None
-            name = max(fitting, key=lambda name: len(str(name)))
-            value, key = value[name], key[len(str(name)) + 1 :]
-        return value
+        """What a dotted key has, or None."""
+        path = path_of(self.section, key)
+        return None if path is None else reduce(getitem, path, self.section)
 
     def __call__(self, key: str, right: object, expected: str, value: Any = ...) -> bool:
         """What is not ``right`` is a fault of the key, or of ``value`` in it (text: as it is)."""

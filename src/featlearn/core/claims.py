@@ -1,9 +1,8 @@
 """The ledger: what a paper says must hold, the band fixed before looking, and the verdict.
 
-A verdict is formed from the interval of what was measured: ``holds`` where the whole interval lies
-in the band, ``fails`` where all of it lies outside, ``undecided`` where it straddles an end. What a
-run cannot show at sizes below those that the band was derived for is ``not shown at this scale``. A
-claim that misses its band with a violated premise is ``outside premises``: it refutes no theorem. A
+``holds``: the whole interval of what was measured lies in the band; ``fails``: all of it outside;
+``undecided``: it straddles an end. Of a miss ``not shown at this scale`` says that the band was
+derived for larger sizes, ``outside premises`` that a premise is violated: it refutes no theorem. A
 verdict is on the sizes of the run; ``asymptotic`` says where a statement is of a limit beyond them.
 """
 
@@ -217,15 +216,7 @@ class Claim:
 
 
 def needs(**least: float) -> OutOfReach:
-    """Out of reach where a number of the config is smaller than the band was derived for.
-
-    ``**least``: place of a number in the paper's section, levels divided by ``__``, and its least
-    value; of a list of numbers its largest counts.
-
-    >>> reach = needs(runaway__data__classes=5, runaway__replicates=10)
-    >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
-    '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
-    """
+    """Out of reach where a number, or a list's largest, is below ``section__key=least``."""
 
     def reason(config: Mapping[str, Any]) -> str | None:
         own = {place: _at(config, place) for place in least}
@@ -270,11 +261,7 @@ def first_of(*reasons: OutOfReach) -> OutOfReach:
 
 
 class Frames(Mapping[str, pd.DataFrame]):
-    """The frames of an experiment, each read when a claim first asks for it.
-
-    ``read``: gives the frame of one of ``names``. ``derived``: frames that follow from the config.
-    ``files``: of a frame its file below ``results/<scale>/``. ``asked``: names that were asked for.
-    """
+    """The frames of an experiment, each read when a claim first asks; ``asked`` names those."""
 
     def __init__(
         self,
@@ -314,10 +301,9 @@ def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
 def check(experiments: Iterable[Mapping[str, Any]]) -> None:
     """Refuse claims that could be judged only in vain.
 
-    ``experiments``: of each the ``module``, ``paper`` and ``config`` of its claims, and the
-    ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError naming a module whose
-    claims cannot be made, a claim of another paper, one declared twice, and one whose raw numbers
-    would lie in a file that no rule makes for its experiment.
+    ``experiments``: of each the ``module``, ``paper`` and ``config`` of its claims, and its
+    ``files`` below ``results/<scale>/``. Raises FeatlearnError naming a module whose claims cannot
+    be made, a claim of another paper, one declared twice, and one of a file that no rule makes.
     """
     homes: dict[str, str] = {}
     for one in experiments:
@@ -356,12 +342,7 @@ def judged(
     config: Mapping[str, Any],
     tolerant: bool = False,
 ) -> pd.DataFrame:
-    """The ledger of an experiment.
-
-    ``read``, ``files``, ``config``: see :class:`Frames` and :func:`ledger`; a file that is none of
-    the run is empty. ``tolerant``: a claim without a number is :data:`NOT_MEASURED`; its premises
-    say why.
-    """
+    """The ledger of an experiment; if ``tolerant``, what has no number is :data:`NOT_MEASURED`."""
     derived = getattr(module, "derived", None)
     inside = {name: file for name, file in files.items() if file}
     frames = Frames(read, files, derived(config) if derived else {}, inside)

@@ -74,10 +74,7 @@ def merge(
     schema: Mapping[str, Any] = NOTHING,
     top: Mapping[str, Any] = NOTHING,
 ) -> dict[str, Any]:
-    """``base`` with the keys of ``change`` replaced, group by group; both stay as they are.
-
-    By a ``schema``, nothing (``~``) takes away what may be absent, unless it is a value there.
-    """
+    """``base`` with keys of ``change``; by a ``schema``, nothing takes away what may be absent."""
     schema = resolve(schema, top)
     named, others = schema.get("properties", {}), schema.get("additionalProperties")
     merged = dict(base)
@@ -133,10 +130,8 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """The whole, checked config of a run.
 
     ``user``: what Snakemake collected from ``--configfile`` and ``--config``; it wins over the
-    scale's file, which wins over ``config/config.yaml``. ``root``: holds ``config/`` and
-    ``workflow/``. Returns dict: defaults filled in, keys in order, ``papers`` in the order of the
-    house, and ``results``. Raises ConfigError naming each wrong key, its value and what was
-    expected.
+    scale's file, which wins over ``config/config.yaml``. ``root``: holds ``config/``. Returns dict:
+    defaults filled in, keys in order, ``papers`` in the order of the house, and ``results``.
     """
     if fault := size_fault(user):
         raise ConfigError(f"the config {fault}")

@@ -78,11 +78,7 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
 
 
 def take(names: Sequence[str], otherwise: int = 0, folder: Path | None = None) -> int:
-    """Index of the first of ``names`` that no process holds; it is held from now on.
-
-    ``names``: of the GPUs that this process sees, unique on the machine. ``otherwise``: modulo
-    their number, the answer if all are held: jobs then share. ``folder``: of the locks.
-    """
+    """Index of the first of ``names`` that no process holds, held by this one; or ``otherwise``."""
     folder = folder or Path(tempfile.gettempdir()) / f"featlearn-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for index, name in enumerate(names):

@@ -92,12 +92,10 @@ class Published:
         """Publish an experiment.
 
         ``section``, ``judged``, ``**frames``: see :class:`Experiment`. ``targets``: parts of the
-        paper that a user can ask for. ``also``: files that rules with wildcards make and that are
-        not shown. ``apart``: exhibits with a job of their own, as they need less than the others.
-        ``without``: exhibits that this config does not have. ``contains``: of what kind of data: a
-        word for all, or for each name (``measured`` for the rest). Raises FeatlearnError naming
-        what is wrong: a frame that nobody gives, a name used twice, an experiment that shows
-        nothing, or comes after the results.
+        paper that a user can ask for. ``also``: files of rules with wildcards that are not shown.
+        ``apart``: exhibits with a job each, as they need less. ``without``: exhibits that this
+        config does not have. ``contains``: a word for all, or for each name (``measured`` for the
+        rest). Raises FeatlearnError naming what is wrong.
         """
         where, module = f"experiment {paper}/{name}", name.replace("-", "_")
         if paper not in self.stories:
@@ -132,12 +130,23 @@ class Published:
         jobs = [[one] for one in shown if one.name in apart]
         if rest := [one for one in shown if one.name not in apart]:
             jobs.insert(0, rest)
-        batches = [_batch(name, job, job[0].name in apart, given, contains) for job in jobs]
+        kinds = dict.fromkeys(known, contains) if isinstance(contains, str) else contains
+        batches = []
+        for job in jobs:
+            wanted = {key for one in job for key in one.frames}
+            each = [one.contains or kinds.get(one.name) or "measured" for one in job]
+            batches.append(Batch(
+                f"{name}-{job[0].name}" if job[0].name in apart else name,
+                job,
+                [kind for kind in each for _ in ENDS["figure"]],
+                {key: files for key, files in given.items() if key in wanted},
+                CONFIG in wanted,
+            ))  # fmt: skip
         self.experiments.append(
             Experiment(paper, name, given, section, judged, batches, claims, judges)
         )
         # a frame of the repository (numbers that a paper prints) is no file of the run
-        read = (file for value in given.values() for file in _listed(value))
+        read = (file for value in given.values() for file in as_list(value))
         files = [*also, *(file for file in read if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
@@ -221,7 +230,7 @@ class Published:
                 "files": [
                     file.removeprefix(f"{self.results}/")
                     for value in one.frames.values()
-                    for file in _listed(value)
+                    for file in as_list(value)
                 ],
             }
             for one in self.experiments
@@ -268,29 +277,9 @@ class Published:
         ]
 
 
-def _listed(value: str | list[str]) -> list[str]:
+def as_list(value: str | list[str]) -> list[str]:
+    """A file, or a list of files, as a list."""
     return [value] if isinstance(value, str) else value
-
-
-def _batch(
-    name: str,
-    shown: Sequence[Exhibit],
-    alone: bool,
-    frames: Mapping[str, Any],
-    contains: str | Mapping[str, str],
-) -> Batch:
-    wanted = {key for one in shown for key in one.frames}
-    words = contains if isinstance(contains, str) else ""
-    table = {} if isinstance(contains, str) else contains
-    kinds = [one.contains or table.get(one.name) or words or "measured" for one in shown]
-    return Batch(
-        f"{name}-{shown[0].name}" if alone else name,
-        shown,
-        # both files of an exhibit
-        [kind for kind in kinds for _ in range(2)],
-        {key: value for key, value in frames.items() if key in wanted},
-        CONFIG in wanted,
-    )
 
 
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
@@ -306,7 +295,7 @@ def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
             continue  # to inherit from
         elif computes and "function" not in params:
             yield f"rule {rule.name}: names no function to call; expected **by(...)"
-        elif unknown := sorted({*_listed(params.get("contains", []))} - {*CONTENTS}):
+        elif unknown := sorted({*as_list(params.get("contains", []))} - {*CONTENTS}):
             yield (
                 f"rule {rule.name}: contains {unknown[0]!r}; expected one of {', '.join(CONTENTS)}"
             )

@@ -1,7 +1,4 @@
-"""Reading and writing artefacts: Parquet for what is measured, safetensors for what is trained.
-
-Identical content gives identical bytes: no time stamps, no host names, no pickle.
-"""
+"""Reading and writing artefacts: identical content gives identical bytes, and no pickle."""
 
 from __future__ import annotations
 

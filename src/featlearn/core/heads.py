@@ -49,9 +49,6 @@ class NotConvergedError(FeatlearnError, ArithmeticError):
     """The solver of a head ended before it was at the optimum."""
 
 
-# --------------------------------------------------------------------------- the problem
-
-
 @dataclass(frozen=True)
 class Problem:
     """Penalised logistic regressions in coordinates that suit the solver, one a replicate.
@@ -233,9 +230,6 @@ def _line_search(
         lost = ~taken & (length <= 1e-6)
         if (taken | lost).all():
             return torch.where(taken, length, 0.0), best
-
-
-# --------------------------------------------------------------------------- coordinates
 
 
 @dataclass(frozen=True)
@@ -449,9 +443,6 @@ def choose(
     return Chosen(heads, heads.accuracy(*training), heads.accuracy(*validation))
 
 
-# --------------------------------------------------------------------------- numbers, not classes
-
-
 @dataclass(frozen=True)
 class Regression:
     """Fitted ridge regressions, one a replicate: ``features @ weight + bias``.
@@ -479,11 +470,7 @@ def regress(
     validation: tuple[Tensor, Tensor],
     penalties: Sequence[float] = PENALTIES,
 ) -> Regression:
-    """Ridge regression; each replicate keeps the penalty of the least error on validation data.
-
-    ``training``, ``validation``: features (R, N, width), standardised by the training set, and
-    responses (R, N).
-    """
+    """Ridge regression of (R, N, width) on (R, N); the penalty by the error on validation data."""
     features, y = (tensor.double() for tensor in training)
     if not len(penalties) or min(penalties) <= 0:
         raise ValueError(f"penalties: expected positive numbers, got {list(penalties)}")

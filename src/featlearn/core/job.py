@@ -1,13 +1,7 @@
 """The frame around every script: threads, log, checked inputs, outputs that appear whole.
 
-A script reads::
-
-    with Job(snakemake) as job:
-        from featlearn.core.outputs import write   # heavy imports inside: threads are set by then
-        ...
-        write(function(job), job.output)
-
-``job.output`` holds paths in a staging folder. If the block ends well, each file is flushed,
+A script imports what is heavy within ``with Job(snakemake) as job:``, when threads are set, and
+writes to ``job.output``, paths in a staging folder. If the block ends well, each file is flushed,
 described in a provenance record and renamed; if not, nothing has a real name and the log says why.
 """
 
@@ -53,10 +47,7 @@ REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplo
 
 
 class Paths(list[Path]):
-    """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
-
-    ``names``: of single files, each with its place. ``groups``: all names, of lists of files too.
-    """
+    """Named paths of a job in the rule's order; ``groups``: names, also of lists of files."""
 
     def __init__(self, paths: Iterable[Path], names: Mapping[str, int], groups: Iterable[str] = ()):
         super().__init__(paths)
@@ -139,10 +130,7 @@ class Job:
 
     @cached_property
     def checkpoints(self) -> Path:
-        """Folder of checkpoints, which outlives a job that fails; to be used inside of the block.
-
-        It goes once the outputs have their names. Another config, code, seed or input has another.
-        """
+        """Folder of checkpoints, which outlives a job that fails; of this config, code, seed."""
         params = {name: self.params.get(name) for name in ("code", "seed", "device", "compile")}
         params |= {"portable": True} if self.portable else {}
         given = [self.config, params, self.threads, self.digests]
@@ -390,10 +378,7 @@ def _global_draws() -> dict[str, tuple[int, bytes]]:
 
 
 def _refuse_entropy(bits: int) -> int:
-    """In place of what seeds the generators of NumPy that get no seed.
-
-    A library that is being loaded may make one; so may those that then seed it.
-    """
+    """Refuse to seed a NumPy generator by chance; libraries that load, or seed it then, may."""
     frame: FrameType | None = sys._getframe(1)
     names = []
     while frame:

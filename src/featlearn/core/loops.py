@@ -6,8 +6,7 @@ A loop reads::
         if saved := loop.latest():
             step, w = saved.step, saved.tensors["w"]
         while step < steps:
-            w = next(w)
-            step += 1
+            step, w = step + 1, next(w)
             loop.after(step, lambda: ({"w": w}, {}))
 
 Within a job (:mod:`featlearn.core.job`) its state is kept every so many seconds and on SIGTERM;
@@ -52,16 +51,11 @@ class Terminated(SystemExit):
         super().__init__(TERMINATED)
 
 
-# --------------------------------------------------------------------------- of a job
-
-
 @dataclass
 class Offer:
     """Where the loops of the running job may keep their checkpoints.
 
-    ``folder``: gives the job's folder, made at the first call. ``seconds``: between two
-    checkpoints; a shorter loop writes none. ``given``: loops so far, which names a loop: their
-    order is fixed.
+    ``folder``: gives the job's. ``seconds``: between two. ``given``: loops so far, in fixed order.
     """
 
     folder: Callable[[], Path]
@@ -119,9 +113,6 @@ class Listening:
         self.told = True
 
 
-# --------------------------------------------------------------------------- loops
-
-
 class Keeper(Protocol):
     """What a training uses of the loop around its steps: :class:`Loop`, or :class:`Pieces`."""
 
@@ -172,10 +163,7 @@ class Loop:
         return saved
 
     def after(self, step: int, state: Callable[[], State]) -> None:
-        """To be called when ``step`` steps are done; keeps ``state()`` if that is due.
-
-        Raises Terminated once it is kept, if SIGTERM has come; FeatlearnError if it cannot be.
-        """
+        """To be called after ``step`` steps; keeps ``state()`` if due; Terminated on SIGTERM."""
         if self._kept is None:
             return
         told = self._listening.told
@@ -248,10 +236,7 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one run in a folder, which is made if need be.
-
-    ``identity``: all that its numbers depend on, in JSON; another's is never resumed.
-    """
+    """Checkpoints of one run in a folder; ``identity``: what its numbers depend on, in JSON."""
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, Any]):
         self.folder = Path(folder)
@@ -285,10 +270,7 @@ class Checkpoints:
             left.unlink(missing_ok=True)
 
     def latest(self) -> Checkpoint | None:
-        """The newest checkpoint of this run that is whole; None if there is none.
-
-        What is torn, or of a run with other settings, is named on standard error.
-        """
+        """The newest whole checkpoint of this run, if there is one; what is skipped is told."""
         for path in self._own():
             result = _read(path)
             if isinstance(result, Checkpoint):

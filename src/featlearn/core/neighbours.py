@@ -1,8 +1,4 @@
-"""Neighbours: points of a run at which the verdicts of an experiment should be what they are.
-
-The section ``neighbours`` of a config declares them. :mod:`featlearn.core.publishing.neighbours`
-says what follows from theirs for the verdicts of the run.
-"""
+"""Neighbours: points of a run at which the verdicts of an experiment should be what they are."""
 
 from __future__ import annotations
 
@@ -44,11 +40,7 @@ def wanted(words: Iterable[str]) -> bool:
 
 
 def read(config: Mapping[str, Any], experiments: Container[str], root: Path) -> Iterator[Neighbour]:
-    """The neighbours that a loaded config declares for the papers that it holds.
-
-    ``experiments``: those of the run that judge claims. Raises ConfigError naming an unknown
-    experiment or key, a name that is there twice, a wrong factor or a value that is refused.
-    """
+    """The neighbours that a config declares for its papers; ConfigError naming a wrong one."""
     for experiment, some in config[TARGET].items():
         where = f"{TARGET}.{experiment}"
         if experiment.partition("/")[0] not in config["papers"]:

@@ -1,8 +1,4 @@
-"""A cache between plans of what follows from files alone: fingerprints, captions, the config.
-
-The key of a note holds the digest of all bytes that it follows from, so it is never stale. Without
-:func:`open_notes` nothing is kept. A plan of the tour takes 2.4 s with them and 4 s without.
-"""
+"""A cache between plans of what follows from files alone: a plan takes 2.4 s with it, 4 without."""
 
 from __future__ import annotations
 

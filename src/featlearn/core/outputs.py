@@ -27,13 +27,7 @@ def write(
     title: str = "",
     may_be_empty: Collection[str] = (),
 ) -> None:
-    """Write each part of ``results`` into the file of its name.
-
-    ``results``: see ``Results``. ``output``: :class:`featlearn.core.job.Paths` of the rule.
-    ``function``: for errors. ``title``: of a table. ``may_be_empty``: frames that have no rows
-    where all is well. Raises FeatlearnError if a name is missing or unknown, or a frame has no
-    rows.
-    """
+    """Write each part into the file of its name; FeatlearnError if one lacks, or has no rows."""
     if not isinstance(results, Mapping):
         first, second = output
         write_exhibit(results, first, second, title)
@@ -69,10 +63,9 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
 
 
 def _notes(made: Table) -> str:
-    if made.notes is not None:
-        return made.notes
     from featlearn.core.stats import SPREAD_KIND
 
+    words = f"after the sign: {SPREAD_KIND}."
     if "replicates" in made.frame:
-        return f"{int(made.frame['replicates'].max())} replicates; after the sign: {SPREAD_KIND}."
-    return f"After the sign: {SPREAD_KIND}."
+        words = f"{int(made.frame['replicates'].max())} replicates; {words}"
+    return words[0].upper() + words[1:] if made.notes is None else made.notes

@@ -1,8 +1,8 @@
 """The colours of all figures: one for each concept, in every paper.
 
 A *concept* (a method, an arm, a baseline) has its colour in :data:`PALETTE`; two share one only
-where no paper has both. Sizes, replicates and quantities side by side take :data:`COLOURS` in turn.
-All have a contrast of at least 3:1 on white; fills behind text and pictures are in :data:`FILLS`.
+where no paper has both. Sizes and replicates take :data:`COLOURS` in turn, of a contrast of at
+least 3:1 on white; fills are in :data:`FILLS`.
 """
 
 from __future__ import annotations

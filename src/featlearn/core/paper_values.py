@@ -11,12 +11,7 @@ from featlearn.core.errors import ConfigError
 
 
 def paper_table(values: Mapping[str, Any], name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """One table of ``config/paper_values/<paper>.yaml``.
-
-    ``values``: what stands in that file. Returns DataFrame: the table's rows with ``paper_value``
-    and a column ``measured`` that is empty (NaN): nothing has been measured for it yet. Returns
-    dict: ``title`` and ``source``. Raises ConfigError if there is no such table.
-    """
+    """Rows, and title and source, of a table of printed values; ``measured`` is empty there."""
     if name not in values:
         raise ConfigError(f"paper values: no table {name!r}; expected one of {', '.join(values)}")
     entry = values[name]

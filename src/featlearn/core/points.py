@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from featlearn.core import config as configs
-from featlearn.core.checks import cut
+from featlearn.core.checks import cut, path_of
 from featlearn.core.errors import ConfigError
-from featlearn.core.experiments import Published
+from featlearn.core.experiments import Published, as_list
 from featlearn.core.job import POINTS
 from featlearn.core.notes import noted, of_files, of_sources
 from featlearn.core.provenance import module_file
@@ -98,23 +98,10 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
             yield from keys(inner, name)
 
 
-def _path(config: Any, key: str) -> list[Any] | None:
-    """The parts of a dotted key; names that a user chose may hold dots, too."""
-    if not key:
-        return []
-    names = range(len(config)) if isinstance(config, list) else config
-    for name in names if isinstance(config, Mapping | list) else ():
-        if f"{key}.".startswith(f"{name}."):
-            rest = _path(config[name], key[len(str(name)) + 1 :])
-            if rest is not None:
-                return [name, *rest]
-    return None
-
-
 def _node(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the schema says of a key of the config; nothing where it names no single key."""
     node: Any = schema
-    for name in _path(config, key) or ():
+    for name in path_of(config, key) or ():
         others = node.get("additionalProperties") or node.get("items") or {}
         node = configs.resolve(node.get("properties", {}).get(name, others) or {}, schema)
     return node
@@ -138,14 +125,14 @@ def _by_symbol(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -
         for name, below in _node(config, group, schema).get("properties", {}).items()
         if f"({symbol})" in configs.resolve(below, schema).get("description", "")
     ]
-    return found[0] if group and len(found) == 1 and _path(config, found[0]) else None
+    return found[0] if group and len(found) == 1 and path_of(config, found[0]) else None
 
 
 def full_key(config: Mapping[str, Any], key: str, root: Path) -> str:
     """A dotted key, whose last part may be the paper's symbol; ConfigError with near keys."""
     if key.partition(".")[0] in FIXED:
         raise ConfigError(f"{key}: names what a run is; expected a key that its jobs read")
-    if key and _path(config, key):
+    if key and path_of(config, key):
         return key
     if key and (known := _by_symbol(config, key, _schema(root))):
         return known
@@ -175,7 +162,7 @@ def _like(old: Any, new: Any) -> Any:
 
 def value_of(config: Mapping[str, Any], key: str) -> Any:
     """The value of a dotted key that the config has."""
-    return functools.reduce(operator.getitem, _path(config, key) or (), config)
+    return functools.reduce(operator.getitem, path_of(config, key) or (), config)
 
 
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:
@@ -184,7 +171,7 @@ def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> 
     taken = {}
     for key, value in changes.items():
         name = full_key(config, key, root)
-        *groups, last = _path(config, name) or [name]
+        *groups, last = path_of(config, name) or [name]
         inner = functools.reduce(operator.getitem, groups, changed)
         taken[name] = inner[last] = _like(inner[last], value)
         if isinstance(value, float) and not math.isfinite(value):
@@ -229,18 +216,9 @@ class _Rules:
     fixed: dict[str, Any]
     open: list[Any]
 
-    def producer(self, file: str) -> Any:
-        """The rule that makes a file, if one does."""
-        found = (one for one in self.open if one.is_producer(file))
-        return self.fixed.get(file) or next(found, None)
-
 
 class Plan:
-    """Which jobs of points are those of the run, or of an earlier point.
-
-    ``rules``: of Snakemake by their names. ``config``, ``published``: of the run. ``named``: the
-    name of a rule in Snakemake, another one in a module.
-    """
+    """Which jobs of points are those of the run, or of an earlier point."""
 
     def __init__(
         self,
@@ -266,18 +244,15 @@ class Plan:
     def take(self, point: Point, published: Published) -> list[str]:
         """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
-        reached = []
+        reached, points = [], f"{self._base.folder}/{POINTS}/"
         for shown in published.experiments:
             word = shown.name.replace("-", "_")
             before, now = (one[shown.paper].get(word) for one in (self._config, point.config))
-            files = [file for value in shown.frames.values() for file in _listed(value)]
-            if shown.claims and (before != now or any(self._is_new(file) for file in files)):
+            files = [file for value in shown.frames.values() for file in as_list(value)]
+            new = (self.settle(file).startswith(points) for file in files)  # not of the run
+            if shown.claims and (before != now or any(new)):
                 reached.append(f"{shown.paper}/{shown.name}")
         return reached
-
-    def _is_new(self, file: str) -> bool:
-        """Whether the run itself does not make a file of a point."""
-        return self.settle(file).startswith(f"{self._base.folder}/{POINTS}/")
 
     def _ledger(self, point: Point, experiment: str) -> str:
         file = self._published.ledger(*experiment.split("/"))
@@ -312,7 +287,8 @@ class Plan:
         base = self._base.folder
         folder, _, rest = file.removeprefix(f"{base}/{POINTS}/").partition("/")
         rules = self._folders.get(f"{base}/{POINTS}/{folder}" if rest else base, self._base)
-        if (rule := rules.producer(file)) is None:
+        found = (one for one in rules.open if one.is_producer(file))
+        if (rule := rules.fixed.get(file) or next(found, None)) is None:
             return file
         inside = self._inside(file, rules.folder)
         if rules is not self._base:
@@ -321,12 +297,10 @@ class Plan:
         inputs, *_ = rule.expand_input(wildcards)
         output, *_ = rule.expand_output(wildcards)
         params, _ = rule.expand_params(wildcards, inputs, output, None)
-        given = [  # one file stays one, and no list of it: jobs tell them apart
-            (name, self.settle(str(files)))
-            if isinstance(files, str)
-            else (name, [self.settle(str(one)) for one in files])
-            for name, files in inputs._allitems()
-        ]
+        given: list[Any] = []
+        for name, some in inputs._allitems():  # one file stays one, and no list of it
+            settled = [self.settle(str(one)) for one in as_list(some)]
+            given.append((name, settled[0] if isinstance(some, str) else settled))
         name = rule.name.removeprefix(rules.prefix)
         said = [pair for pair in params._allitems() if pair[0] != "point"]
         text = json.dumps([name, [*output], said], sort_keys=True, default=str)
@@ -348,10 +322,6 @@ class Plan:
                     _read(self._rules[name], jobs)
                 else:
                     del self._rules[name]
-
-
-def _listed(value: Any) -> list[Any]:
-    return [value] if isinstance(value, str) else list(value)
 
 
 def _of(wildcards: Mapping[str, str]) -> str:

@@ -1,11 +1,10 @@
 """The same bytes on every x86-64 processor with AVX2: no library may choose by processor.
 
-Instructions, orders of sums and block sizes depend on the processor. The environment pins them
-before libraries load: :func:`pin` in the process of the run, :func:`check` in the job. Compiled
-loops are off, as compilers get ``-march=native``. MKL's vector maths, to which PyTorch hands
-``sqrt``, ``log`` and others, starts from the processor's estimates (``rsqrtps``, ``rcpps``), which
-AMD and Intel tabulate differently, even with ``MKL_CBWR=COMPATIBLE``: :func:`install` puts NumPy's
-functions in their place. Other versions or architectures may give other bytes.
+Instructions, orders of sums and block sizes depend on it. The environment pins them before
+libraries load: :func:`pin` in the run, :func:`check` in the job. Compiled loops are off
+(``-march=native``). MKL's vector maths, to which PyTorch hands ``sqrt``, ``log`` and others, starts
+from estimates that AMD and Intel tabulate differently (``rsqrtps``, ``rcpps``): :func:`install`
+puts NumPy's functions in their place. Other versions or architectures may give other bytes.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import ast
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -365,10 +366,8 @@ def set_aside(results: Path, artefact: Path) -> Path:
     """Move a damaged artefact out of the way (nothing is deleted) so that it is made again."""
     first = results / DAMAGED / artefact.relative_to(results)
     first.parent.mkdir(parents=True, exist_ok=True)
-    target, number = first, 1
-    while target.exists():
-        number += 1
-        target = first.with_name(f"{first.name}.{number}")
+    others = (first.with_name(f"{first.name}.{number}") for number in itertools.count(2))
+    target = next(one for one in itertools.chain([first], others) if not one.exists())
     # shared files are links: the file itself has to go, or every run would get it again
     shutil.move(artefact.resolve(), target)
     artefact.unlink(missing_ok=True)

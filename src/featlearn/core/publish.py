@@ -41,11 +41,7 @@ Config = Mapping[str, Any]
 
 
 class Table(NamedTuple):
-    """A table: what goes into Parquet, what a reader sees, and the line below it.
-
-    ``notes`` that are left out tell the replicates, if ``frame`` has them, and what follows the
-    sign.
-    """
+    """A table for Parquet and for a reader; ``notes`` that are left out tell the replicates."""
 
     frame: pd.DataFrame
     shown: pd.DataFrame

@@ -112,11 +112,7 @@ def hold(results: Path) -> None:
 
 
 def mend(results: Path, *, thorough: bool = False) -> list[str]:
-    """Set aside what is no longer what was written, and sweep what killed jobs left behind.
-
-    Does nothing while a run is at work. ``thorough`` hashes every artefact, also one of the size
-    and time that it had. Returns a line a damaged artefact: name, what is wrong, where it went.
-    """
+    """Set aside artefacts with changed bytes, a line each, and sweep what killed jobs left."""
     if not (results.is_dir() and os.access(results, os.W_OK) and (lock := _try_lock(results))):
         return []
     with lock:  # while it is held no run can start

@@ -1,8 +1,7 @@
 """Random streams derived by name.
 
-A stream is named by a path such as ``0/mrp/headline/3/train-data``: base seed, paper, experiment,
-replicate, purpose. Its seed is a hash of that name, so adding an experiment, a replicate or a
-purpose never moves the numbers of another one.
+The seed of a stream is a hash of its name, such as ``0/mrp/headline/3/train-data`` (base seed,
+paper, experiment, replicate, purpose): adding one never moves the numbers of another.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ def seeded(*name: object) -> Iterator[None]:
 
 
 class Streams:
-    """The random streams of an experiment; ``replicates``: indices, so that any can be drawn
-    alone."""
+    """The random streams of an experiment; ``replicates``: indices, each to be drawn alone."""
 
     def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):
         self.seed, self.paper, self.experiment = seed, paper, experiment

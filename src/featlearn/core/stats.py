@@ -202,11 +202,7 @@ def plus_minus(value: float, spread: float) -> str:
 
 
 def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
-    """Mean and 95 % interval of ``value`` over the rows of each group.
-
-    Returns DataFrame: columns ``by``, mean, low, high, half_width, largest, replicates; groups in
-    the order of their first row.
-    """
+    """Mean, low, high, half_width, largest and replicates of ``value``, a row a group."""
     rows = []
     for key, values in frame.groupby(list(by), sort=False, observed=True)[value]:
         seen = estimate(values.to_numpy())

@@ -66,12 +66,7 @@ def watched(
     experiments: Mapping[str, Mapping[str, Any]],
     root: Path,
 ) -> dict[str, list[str]]:
-    """The claims that a sweep watches, by ``<paper>/<experiment>``.
-
-    ``reached``: of each slug the experiments that the point reaches. ``experiments``: of each name
-    ``module`` and ``config`` of its claims. Raises ConfigError if no experiment reads a key, or a
-    claim is none of what the keys reach.
-    """
+    """The claims that a sweep watches, by ``<paper>/<experiment>``; ConfigError naming others."""
     for key, one in zip(sweep.keys, sweep.probes, strict=True):
         if not reached[one.slug]:
             raise ConfigError(f"{key}: no experiment with claims in {_named(one)} reads this key")
@@ -134,14 +129,12 @@ def values_of(key: str, given: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
     where = f"sweep.keys.{key}"
     if isinstance(given, Mapping):
         ends, number = (given["from"], given["to"]), given["points"] - 1
-        if given["scale"] == "log":
-            if min(ends) <= 0:
-                raise ConfigError(f"{where}: must be from and to more than 0 on a log scale")
-            first, last = map(math.log, ends)
-            steps = [math.exp(first + (last - first) * n / number) for n in range(number + 1)]
-        else:
-            steps = [ends[0] + (ends[1] - ends[0]) * n / number for n in range(number + 1)]
-        given = [float(f"{one:.6g}") for one in steps]
+        log = given["scale"] == "log"
+        if log and min(ends) <= 0:
+            raise ConfigError(f"{where}: must be from and to more than 0 on a log scale")
+        first, last = map(math.log, ends) if log else ends
+        steps = [first + (last - first) * n / number for n in range(number + 1)]
+        given = [float(f"{math.exp(one) if log else one:.6g}") for one in steps]
     for value in given:
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{where} must be finite numbers, got {value}")

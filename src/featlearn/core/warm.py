@@ -1,11 +1,10 @@
 """A warm process: it has imported torch and pandas once, and each job of a run is a fork of it.
 
-Imports take two to three seconds of each of some hundred jobs. So a run starts a process that
-imports what most need and nothing of featlearn; a job asks it for a fork (:func:`delegate`), which
-runs the script with the job's environment, folder and streams. No thread runs when a fork is made.
-Without such a process (a cluster's node, another Python, ``FEATLEARN_WARM=no``) the job runs as it
-is. The process that asked stays as a proxy: it hands on signals, ends as the fork ends, and takes
-it along when it is killed. Orphaned jobs end themselves (:func:`follow`), on a scheduler too.
+Imports take two to three seconds of each of some hundred jobs. The process imports what most need
+and nothing of featlearn; a job asks it for a fork (:func:`delegate`), which runs the script with
+the job's environment, folder and streams; or it runs as it is (a cluster, ``FEATLEARN_WARM=no``).
+The process that asked stays as a proxy: it hands on signals, and ends as the fork ends. Orphaned
+jobs end themselves (:func:`follow`), on a scheduler too.
 """
 
 from __future__ import annotations
@@ -54,9 +53,6 @@ LEAST_JOBS = 4
 _started: subprocess.Popen[bytes] | None = None
 
 
-# ------------------------------------------------------------------------- the process of the run
-
-
 def start(jobs: int, threads: int) -> None:
     """Start the warm process of a run of so many jobs; it ends with this process."""
     global _started
@@ -79,9 +75,6 @@ def stop() -> None:
         _started.wait()
         shutil.rmtree(Path(os.environ.pop(SOCKET)).parent, ignore_errors=True)
         _started = None
-
-
-# ------------------------------------------------------------------------- a job
 
 
 def delegate() -> None:
@@ -138,9 +131,6 @@ def _receive(lines: IO[bytes]) -> Any:
         return json.loads(lines.readline())
 
 
-# ------------------------------------------------------------------------- an orphaned job
-
-
 def is_replaced(results: Path) -> bool:
     """Whether a later run than the one that this process belongs to has taken over ``results``."""
     last = ""
@@ -165,9 +155,6 @@ def follow(results: Path, staging: Path) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-# ------------------------------------------------------------------------- the warm process
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> None:

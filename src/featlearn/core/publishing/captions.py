@@ -1,11 +1,10 @@
 """Stories and captions: Markdown that quotes measured numbers instead of stating them.
 
-They stand in docstrings (see :mod:`featlearn.core.publish`); a line ``---`` folds what follows it.
-``value(table, column="mean", **filters)`` reads the cell of the one row of the paper's
-``tables/<table>.parquet`` that the filters choose (``"mrp/headline"``: of another paper);
-``| percent(digits)`` and ``| number(digits)`` format it. ``verdict(id)`` gives verdict, number and
-band of a claim; ``said(id, holds=..., fails=...)`` the sentence that the verdict calls for, with
-its number. So a text is true of any run.
+They are docstrings (:mod:`featlearn.core.publish`); a line ``---`` folds what follows it.
+``value(table, column="mean", **filters)`` reads a cell of the paper's ``tables/<table>.parquet``
+(``"mrp/headline"``: of another paper); ``| percent(digits)`` and ``| number(digits)`` format it.
+``verdict(id)`` gives verdict, number and band of a claim; ``said(id, holds=..., fails=...)`` the
+sentence that the verdict calls for, with its number. So a text is true of any run.
 """
 
 from __future__ import annotations

@@ -35,11 +35,7 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str], what: str
 
 
 def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Claims of both runs whose verdict differs, or whose intervals have no number in common.
-
-    Returns DataFrame: the columns :data:`COLUMNS`, in the order of the first run: verdicts, numbers
-    with their spread, and whether the intervals exclude each other.
-    """
+    """Claims whose verdict differs, or whose intervals exclude each other: :data:`COLUMNS`."""
     both = first.merge(second, on="claim", suffixes=("_first", "_second"), validate="1:1")
     rows = []
     for row in both.to_dict("records"):
@@ -54,10 +50,8 @@ def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 def apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Whether the intervals of two rows have no number in common."""
-    return bool(
-        first["interval_low"] > second["interval_high"]
-        or second["interval_low"] > first["interval_high"]
-    )
+    low, high = ENDS
+    return bool(first[low] > second[high] or second[low] > first[high])
 
 
 def made_alike(
@@ -84,15 +78,13 @@ def made_alike(
         if not all(isinstance(part.get(key, {}), dict) for part in parts)
     ]
     places = [*reads.get(paper, {}).get(folder, usual), *shared]
-    return all(_at(first, place) == _at(second, place) for place in places)
 
+    def at(config: Any, place: str) -> Any:
+        for key in place.split("."):
+            config = config.get(key) if isinstance(config, Mapping) else None
+        return config
 
-def _at(config: Mapping[str, Any], place: str) -> Any:
-    """The part of a config at ``mrp.clean``, None where there is none."""
-    part: Any = config
-    for key in place.split("."):
-        part = part.get(key) if isinstance(part, Mapping) else None
-    return part
+    return all(at(first, place) == at(second, place) for place in places)
 
 
 def of_seeds(
@@ -100,10 +92,9 @@ def of_seeds(
 ) -> list[Row]:
     """The ledger that runs with different base seeds leave; its numbers are those of the first.
 
-    ``first``: rows of a run. ``*others``: rows of each other one, and whether a row of the first
-    was made alike in it; it counts where :data:`SAME` is the same, too. Returns list of dict: the
-    rows of the first with ``others``, those of the other runs, and ``alone``, its verdict;
-    ``verdict`` is ``undecided`` where one differs.
+    ``*others``: rows of other runs, and whether a row of the first was made alike there; it counts
+    where :data:`SAME` is the same, too. Returns list of dict: rows of the first with ``others`` and
+    ``alone``, its verdict; ``verdict`` is ``undecided`` where one differs.
     """
     by_claim = [({row["claim"]: row for row in rows}, alike) for rows, alike in others]
     signed = []

@@ -1,8 +1,7 @@
 """Findings: what the report shows first, ranked by hand in ``config/findings.yaml``.
 
-An entry names a claim and quotes its paper; number, interval and verdict are those of the ledger,
-and the verdict picks the sentence: it is true whatever a run measures. A sentence asks for its
-number where the number belongs, see :func:`featlearn.core.publishing.summary.with_numbers`.
+An entry names a claim and quotes its paper; the verdict of the ledger picks the sentence, which
+asks for its number, see :func:`featlearn.core.publishing.summary.with_numbers`.
 """
 
 from __future__ import annotations

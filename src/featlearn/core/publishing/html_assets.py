@@ -59,11 +59,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def parse_page(text: str, source: str, level: int) -> Page:
-    """Markdown as HTML.
-
-    ``source``: for errors. ``level``: of the heading above the body, whose ``##`` are one below it.
-    Raises FeatlearnError if the text does not begin with ``# Title``.
-    """
+    """Markdown as HTML below a heading of this ``level``; FeatlearnError without ``# Title``."""
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)
     if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
@@ -129,11 +125,6 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def minutes(seconds: float) -> str:
-    """Seconds as whole minutes, one at least."""
-    return f"{max(1, seconds / 60):,.0f}"
-
-
 def environment(*folders: Path) -> jinja2.Environment:
     """Templates of :data:`TEMPLATES`, after those of ``folders``: all but Markdown is escaped."""
     made = jinja2.Environment(
@@ -150,7 +141,7 @@ def environment(*folders: Path) -> jinja2.Environment:
     rows = (
         summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
         summary.failures, summary.measured, summary.places, summary.title,
-        summary.verb, summary.verdict, minutes, math.isnan,
+        summary.verb, summary.verdict, math.isnan,
     )  # fmt: skip
     made.globals.update({one.__name__: one for one in rows})
     made.globals.update(verdicts=VERDICTS, kinds=KINDS, theorem=THEOREM)

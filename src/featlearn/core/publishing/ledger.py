@@ -46,6 +46,14 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return [{str(key): cell for key, cell in row.items()} for row in frame.to_dict("records")]
 
 
+def grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Lists of values by their keys, both in the order in which they come."""
+    found: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def judged(file: Path) -> pd.DataFrame:
     """A ledger with the verdicts of its run alone, also where it was published with others."""
     frame = read_parquet(file)
@@ -100,10 +108,8 @@ def read_ledger(folder: Path) -> list[Row]:
 
 def _neighbours(folder: Path) -> Callable[[Row], Row]:
     """What the neighbours of a published run leave of a row; as it is, where it has none."""
-    found: dict[str, list[Row]] = {}
-    for file in sorted(folder.glob(FILES)):
-        for one in records(read_parquet(file)):
-            found.setdefault(one["claim"], []).append(one)
+    rows = (one for file in sorted(folder.glob(FILES)) for one in records(read_parquet(file)))
+    found = grouped((one["claim"], one) for one in rows)
     return lambda row: with_neighbours(row, found[row["claim"]]) if row["claim"] in found else row
 
 
@@ -145,8 +151,7 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     A claim that the run made as the published one did gets the verdict that all published seeds
     leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first.
 
-    ``rows``: of ``claims.parquet``. ``config``: all of the run's. ``front``: the published run, if
-    any. Returns list of dict: rows with ``here`` (the verdict of this run alone), ``others``,
+    Returns list of dict: rows with ``here`` (the verdict of this run alone), ``others``,
     ``withdrawn``, ``published`` (the row of the published ledger where that is another), and
     ``in_small``, whether ``verdict`` is the published one.
     """

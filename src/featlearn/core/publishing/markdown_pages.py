@@ -1,8 +1,7 @@
 """What a published run found, as a reader sees it who has a browser and no Python.
 
 A page beside the run, one of all claims of each paper, parts of the README, and what ``docs/``
-quotes, which ``python -m featlearn.core.publishing.markdown_pages`` writes again: nobody types a
-number.
+quotes (``python -m featlearn.core.publishing.markdown_pages`` writes it): nobody types a number.
 
 A link of ``docs/`` to a claim quotes it in the form of its text: ``[0.84 (0.74 to 0.94)](...)`` as
 the number with its interval, ``[0.84](...)`` as the number, ``[84 %](...)`` as a share,
@@ -71,18 +70,8 @@ def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
     return {file: text + "\n" for file, text in texts.items()}
 
 
-def write_pages(folder: Path, name: str, findings: Path) -> None:
-    """Write what :func:`pages` gives."""
-    for file, text in pages(folder, name, findings).items():
-        write_atomically(folder / file, text.encode())
-
-
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
-    """The README with the parts that a published run decides: counts, findings, works, limits.
-
-    ``text``: the README. ``folder``: a published run; ``base``: as the README links to it. Raises
-    FeatlearnError naming a part (:data:`LIST`) that the README lacks, or one that there is not.
-    """
+    """The README with the parts that a published run decides; FeatlearnError if it lacks one."""
     template = environment().get_template("front.md.j2")
     view = _view(folder, findings)
     shown = {verdict: _chosen(view["findings"], verdict) for verdict in (HOLDS, FAILS)}

@@ -1,8 +1,7 @@
 """What the neighbours of a run say of its verdicts.
 
-A neighbour is the run with a setting changed. A verdict that it turns is ``undecided``. Of a claim
-``outside premises`` one that goes ``towards`` a premise says where the number goes: if away from
-the band, the claim ``fails``.
+A verdict that one turns is ``undecided``. A claim ``outside premises`` whose number goes away from
+the band as a neighbour goes ``towards`` the premise ``fails``.
 """
 
 from __future__ import annotations
@@ -40,11 +39,7 @@ def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.Data
 
 
 def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
-    """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left.
-
-    ``row``: as its run judged it. ``found``: of :data:`FILES` the rows of the claim. Of another
-    statistic they say nothing; the ends of a band may depend on what was changed.
-    """
+    """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left."""
     alone = row["alone"] if "alone" in row else row["verdict"]
     outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
     contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,)}.get(alone, ())
@@ -97,11 +92,6 @@ def _way(row: Row, one: Row) -> str:
     )  # fmt: skip
     if not before or before == after or not before[0].endswith(VIOLATED) or not apart(row, one):
         return ""
-    if _distance(one) == _distance(row):
-        return ""
-    return "towards" if _distance(one) < _distance(row) else "away from"
-
-
-def _distance(row: Row) -> float:
-    """From the band of a row to its number."""
-    return max(row["low"] - row["measured"], row["measured"] - row["high"], 0.0)
+    far, near = (max(each["low"] - each["measured"], each["measured"] - each["high"], 0.0)
+                 for each in (row, one))  # fmt: skip
+    return "" if near == far else "towards" if near < far else "away from"

@@ -27,15 +27,15 @@ from featlearn.core.publishing.compare_runs import read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
 from featlearn.core.publishing.ledger import SUMMARY, made, published_frame
-from featlearn.core.publishing.markdown_pages import write_pages
+from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
-#: The same of a portable run, which is published to be made again and not to be looked at, and of
-#: one with another base seed than its scale's, which is published for its verdicts.
+#: The same of a portable run, to be made again, and of one with another base seed, for its
+#: verdicts.
 CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
-#: What the name of a run with another base seed ends with, before that; see `make seeds`.
+#: Before the seed in the name of such a run; see `make seeds`.
 SEED = "-seed-"
 #: SHA-256 of every other file of a published run.
 LISTING = "published.txt"
@@ -214,11 +214,7 @@ def publish(root: Path, results: Path, target: Path) -> int:
 
 
 def publish_sweep(figure: Path, target: Path) -> int:
-    """Copy a figure of a sweep, as lossless WebP, and its table below ``target``; their bytes.
-
-    ``figure``: ``results/<run>/sweeps/<keys>/<paper>/<claim>.png``. Raises FeatlearnError if it is
-    none, or the table is not as a commit of the code made it.
-    """
+    """Copy a figure of a sweep as WebP, its table and record; FeatlearnError if there is none."""
     paper, folder, results = figure.parent.name, figure.parents[1], figure.parents[3]
     table = folder / "table.parquet"
     record = read_record(results, table) if folder.parent.name == SWEEPS else None
@@ -264,7 +260,8 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
 def _sign(folder: Path, name: str, root: Path) -> None:
     """Give a published run the verdicts that all published seeds leave, and its pages."""
     write_parquet(published_frame(folder), folder / "claims.parquet")
-    write_pages(folder, name, root / FINDINGS)
+    for file, text in pages(folder, name, root / FINDINGS).items():
+        write_atomically(folder / file, text.encode())
 
 
 def _list(folder: Path) -> None:

@@ -39,7 +39,7 @@ from featlearn.core.publishing.html_assets import (
     parse_page,
     picture,
 )
-from featlearn.core.publishing.ledger import beside_published, read_ledger, records
+from featlearn.core.publishing.ledger import beside_published, grouped, read_ledger, records
 from featlearn.core.publishing.summary import (
     anchor,
     answer,
@@ -67,10 +67,7 @@ Exhibit = dict[str, Any]
 
 def by_rule(found: Mapping[Path, Record]) -> dict[str, list[Record]]:
     """The records of each rule, rules in the order in which they appear."""
-    rules: dict[str, list[Record]] = {}
-    for record in found.values():
-        rules.setdefault(str(record.get("rule")), []).append(record)
-    return rules
+    return grouped((str(record.get("rule")), record) for record in found.values())
 
 
 def distinct(found: Iterable[Record], key: str) -> dict[str, list[str]]:
@@ -177,11 +174,7 @@ class Place:
 
 
 def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[Exhibit]]:
-    """Figures and tables of a paper as its page shows them, and those of its appendix.
-
-    The one with the key ``first`` leads; those that the paper prints follow by its numbers, then
-    those it does not print, as they are declared.
-    """
+    """Exhibits of a paper, ``first`` leading, by printed numbers; and those of its appendix."""
 
     def rank(one: Exhibit) -> tuple[Any, ...]:
         match = _LABEL.match(one["item"]["label"]) if one["item"] else None
@@ -197,21 +190,6 @@ def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[
     return ordered[:cut], ordered[cut:]
 
 
-@dataclass(frozen=True)
-class View:
-    """All that the pages of a report show, read once.
-
-    ``papers``: each with story, claims, figures and tables. ``findings``: entries with the rows of
-    their claims. ``pictures``: figures by ``paper/name``. ``context``: for all templates.
-    """
-
-    results: Path
-    papers: Sequence[Mapping[str, Any]]
-    findings: Sequence[tuple[Row, Row]]
-    pictures: Mapping[str, Exhibit]
-    context: Mapping[str, Any]
-
-
 def view(
     *,
     claims: pd.DataFrame,
@@ -224,17 +202,14 @@ def view(
     findings: Sequence[Mapping[str, Any]] = (),
     published: Path | None = None,
     unfinished: Unfinished | None = None,
-) -> View:
-    """What a report shows.
+) -> dict[str, Any]:
+    """What the pages of a report show, read once: names of its templates.
 
-    ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: of each figure and table
-    its kind, paper, name and caption (Markdown). ``stories``: of each paper, Markdown. ``results``:
-    ``results/<run>``. ``config``: all of the run's. ``command``: what makes a file of this run when
-    it is added. ``findings``: as :func:`~featlearn.core.publishing.findings.read_findings` gives
-    them. ``published``: folder of the published run, see
-    :func:`~featlearn.core.publishing.ledger.beside_published`. ``unfinished``: of a run that
-    failed; a text that asks for a missing number then says so. Raises FeatlearnError if a text has
-    no title, or asks for a number that is not there.
+    ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: kind, paper, name and
+    caption (Markdown) of exhibits. ``results``: ``results/<run>``. ``config``: all of the run's.
+    ``command``: what makes a file that is added to it. ``published``: folder of the published run.
+    ``unfinished``: of a run that failed, where a text that asks for a missing number says so; else
+    FeatlearnError.
     """
     files = {tuple(page[:3]): _files(results, *page) for page in pages}
     frames = {
@@ -251,12 +226,8 @@ def view(
         for claim, row in row_of.items()
     }
     item_of = {file: item for item in items for file in item["files"]}
-    made = (
-        results / "claims.parquet",
-        results / "catalogue.parquet",
-        *(file for file, _ in files.values()),
-    )
-    found = lineage(results, made)
+    made = (results / "claims.parquet", results / "catalogue.parquet")
+    found = lineage(results, [*made, *(file for file, _ in files.values())])
 
     def page_of(text: str, source: str, paper: str, level: int) -> Page:
         """Caption or story with its numbers filled in."""
@@ -320,10 +291,7 @@ def view(
             if (figure := entry.get("figure", "")) in pictures and figure.startswith(f"{name}/")
         ]
         main, appendix = in_order(own, next(iter(leads), own[0]["key"] if own else ""))
-        by_maker: dict[str, list[Exhibit]] = {}
-        for one in own:
-            if one["record"]:
-                by_maker.setdefault(one["record"]["rule"], []).append(one)
+        by_maker = grouped((one["record"]["rule"], one) for one in own if one["record"])
         papers.append({
             "name": name,
             "story": story,
@@ -341,15 +309,15 @@ def view(
                 for rule, group in by_maker.items()
             ],
         })  # fmt: skip
-    exhibits_of: dict[str, list[Exhibit]] = {}
-    for one in shown:
-        for row in one["claims"]:
-            exhibits_of.setdefault(row["claim"], []).append(one)
-    context = {
+    return {
+        "results": results,
+        "papers": papers,
+        "findings": [(entry, row_of[entry["claim"]]) for entry in entries],
+        "pictures": pictures,
         "answer": _answer(ledger, stories, config["seed"], published),
         "short": {name: title(name, stories) for name in names},
         "absent": absent,
-        "exhibits_of": exhibits_of,
+        "exhibits_of": grouped((row["claim"], one) for one in shown for row in one["claims"]),
         "ledger": ledger,
         "verdicts": {name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
         "kinds": [kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],
@@ -366,30 +334,26 @@ def view(
         "packages": installed(),
         "unfinished": unfinished,
     }
-    found_entries = [(entry, row_of[entry["claim"]]) for entry in entries]
-    return View(results, papers, found_entries, pictures, context)
 
 
-def render(shown: View, page: str = WHOLE) -> str:
+def render(shown: Mapping[str, Any], page: str = WHOLE) -> str:
     """The HTML of a page: of the one file, of the index, or of a paper by its name."""
-    homes = {f"paper-{paper['name']}": paper["name"] for paper in shown.papers}
-    for paper in shown.papers:
+    papers = shown["papers"]
+    homes = {f"paper-{paper['name']}": paper["name"] for paper in papers}
+    for paper in papers:
         exhibits = [*paper["exhibits"], *paper["appendix"]]
         tables = [one["numbers"] for one in exhibits if one["numbers"]]
         anchors = [one["key"] for one in (*exhibits, *tables)]
         anchors += [anchor(row) for row in paper["claims"]]
         homes |= dict.fromkeys(anchors, paper["name"])
-    place = Place(page, homes, shown.results)
+    place = Place(page, homes, shown["results"])
     templates = environment()
     templates.globals.update(bar=bar, to=place.to, address=place.file, image=place.image)
     whole = page in (WHOLE, INDEX)
-    return templates.get_template("report.html.j2").render(
-        **shown.context,
-        page=page,
-        all_papers=shown.papers,
-        papers=[paper for paper in shown.papers if whole or paper["name"] == page],
-        findings=[_finding(*one, shown.pictures, place) for one in shown.findings if whole],
-    )
+    found = [_finding(*one, shown["pictures"], place) for one in shown["findings"] if whole]
+    here = [paper for paper in papers if whole or paper["name"] == page]
+    view = {**shown, "page": page, "all_papers": papers, "papers": here, "findings": found}
+    return templates.get_template("report.html.j2").render(view)
 
 
 def write_unfinished(
@@ -403,13 +367,7 @@ def write_unfinished(
     command: str,
     **texts: Any,
 ) -> str:
-    """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
-
-    ``wanted``: every artefact. ``ledgers``: of the experiments. ``entries``:
-    ``config/catalogue.yaml``. ``killed``: rules whose jobs ended without a word, and what is known
-    of that. The rest: as :func:`view` takes it. What is missing is left out. Returns str: a line
-    that says where the page lies and how much is missing.
-    """
+    """Write ``unfinished.html``: what a run made, what is missing and why; a line that says so."""
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
     made = [read_parquet(name) for name in ledgers if Path(name).is_file()]

@@ -59,11 +59,7 @@ def band(row: Row) -> str:
 
 
 def measured(row: Row, form: str = "value", *, negated: bool = False) -> str:
-    """What was measured for a row of the ledger, with the ends of its 95 % interval.
-
-    What has no interval says why. ``form``: one of :data:`FORMS`. ``negated``: whether to say by
-    how much a number is below zero.
-    """
+    """Number and 95 % interval of a row, or why it has none; ``form``: of :data:`FORMS`."""
     times, unit, most = FORMS[form]
     sign = -times if negated else times
     value, *ends = (sign * row[key] for key in ("measured", "interval_low", "interval_high"))
@@ -123,12 +119,7 @@ def verdict(row: Row) -> str:
 
 
 def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> list[str]:
-    """Sentences on the whole ledger.
-
-    ``ledger``: its rows; an older one may lack columns such as ``asymptotic``. ``stories``: of
-    papers. ``*seeds``: base seed of the run, and those of others that signed the ledger, see
-    :func:`featlearn.core.publishing.compare_runs.of_seeds`.
-    """
+    """Sentences on the whole ledger; ``*seeds``: of the run, and of those that signed it."""
     if not ledger:
         return ["This run judged no claim."]
     papers = list(dict.fromkeys(row["paper"] for row in ledger))
