@@ -41,7 +41,8 @@ def lines(
 class Trainings(Claims):
     """Claims on trainings, with two assumptions of the proofs that hardly any run here meets."""
 
-    kind, premises = THEOREM, ("wide_input", "anchors")
+    kind = THEOREM
+    premises: ClassVar[tuple[str, ...]] = ("wide_input", "anchors")
     #: Of the config, where data and training are described.
     section: ClassVar[str] = ""
 

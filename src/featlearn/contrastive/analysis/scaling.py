@@ -75,8 +75,8 @@ def _courses(ax: Axes, sizes: pd.DataFrame, courses: pd.DataFrame) -> None:
         linear = float(pick(own, model="linear-exact")["value"].mean())
         course = pick(courses, atoms=atoms, quantity="nmse")
         # the largest size has the mask alone
-        for arm, seen in course.groupby(["arm", "step"])["value"].mean().groupby("arm"):
-            ratio = seen.loc[arm] / linear
+        for arm in sorted(course["arm"].unique()):
+            ratio = pick(course, arm=arm).groupby("step")["value"].mean() / linear
             if t2 > 0:
                 ax.plot(ratio.index / t2, ratio, "-" if arm == "masked" else ":",
                         color=ERRORS[arm].colour, alpha=0.4 + 0.6 * number / len(counts))  # fmt: skip

@@ -27,9 +27,9 @@ def _box(
     ink: str = COLOURS["ink"], **edge: Any,
 ) -> None:  # fmt: skip
     """A box with rounded corners around its text."""
+    look: dict[str, Any] = {"edgecolor": COLOURS["ink"], "linewidth": 0.9} | edge
     style = "round,pad=0,rounding_size=0.1"
-    edge = {"edgecolor": COLOURS["ink"], "linewidth": 0.9} | edge
-    ax.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=fill, **edge))
+    ax.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=fill, **look))
     ax.text(corner[0] + size[0] / 2, corner[1] + size[1] / 2, text, ha="center", va="center",
             fontsize=8, color=ink)  # fmt: skip
 
