@@ -60,10 +60,8 @@ def responses(x: Tensor, w: Tensor, activation: Activation) -> Iterator[Block]:
 
 
 def _block_shape(x: Tensor, kernels: int) -> tuple[int, int]:
-    """Replicates and samples of a block.
-
-    Whole replicates while they fit the cache; else one replicate, cut by samples: long products of
-    one replicate run faster than many short ones.
+    """Replicates and samples of a block: whole replicates while they fit the cache, else one, cut
+    by samples, as its long products run faster than many short ones.
     """
     replicates, samples, patches, _ = x.shape
     if x.device.type != "cpu":

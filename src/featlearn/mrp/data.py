@@ -127,9 +127,8 @@ def sample(
 ) -> Samples:
     """Draw ``count`` samples a replicate.
 
-    ``features`` (R, k, L, d): feature directions, one set a replicate.
-    ``streams``: one generator a replicate. ``single_view``: true or False makes all samples
-    single-view or multi-view; None draws with probability ``spec.single_view_share``.
+    ``features`` (R, k, L, d), ``streams``: one set, one generator a replicate. ``single_view``: all
+    samples single-view or multi-view; None draws with probability ``spec.single_view_share``.
     ``noiseless``: the same samples without their Gaussian noise ``xi_p``. Raises ValueError if a
     sample holds more features than its patches have room for.
     """

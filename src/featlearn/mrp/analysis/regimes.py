@@ -48,9 +48,9 @@ ROWS = {
 }
 #: What became of the view that a single-view image shows, in the words of the legend.
 CAUSES = {
-    "kept": Look("own view captured", COLOURS["blue"]),
-    "lost_alone": Look("own view lost, no captured distractor", COLOURS["green"]),
-    "lost_distractor": Look("own view lost, captured distractor present", COLOURS["red"]),
+    "kept": Look("view captured", COLOURS["blue"]),
+    "lost_alone": Look("view lost, no captured distractor", COLOURS["green"]),
+    "lost_distractor": Look("view lost, captured distractor present", COLOURS["red"]),
 }
 SHARES = {
     "captured": Look("features captured", COLOURS["ink"]),

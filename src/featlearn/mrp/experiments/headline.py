@@ -1,8 +1,7 @@
 """The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
 
-Its baselines: features that nobody learned (sums, extremes and second moments of the patches,
-random kernels) and supervised networks, as trained and with a new head; one of them is trained
-under masks. Every head is trained to its optimum.
+Its baselines: features that nobody learned, and supervised networks, as trained and with a new
+head; one is trained under masks. Every head is trained to its optimum.
 """
 
 from __future__ import annotations

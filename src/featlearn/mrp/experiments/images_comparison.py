@@ -8,7 +8,9 @@ from featlearn.core.progress import Progress
 from featlearn.images.saved import described
 from featlearn.images.train.plan import Plan, Training
 from featlearn.mrp.images.downstream import evaluate
-from featlearn.mrp.images.experiment import experiment_of
+
+# the unused name is part of the fingerprint: without it all encoders would be trained again
+from featlearn.mrp.images.experiment import PictureExperiment, experiment_of  # noqa: F401
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job

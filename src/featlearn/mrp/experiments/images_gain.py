@@ -1,7 +1,7 @@
 """One comparison in full: what pre-training brings over every supervised opponent.
 
-Few labels suffice here to tell the pictures that show all parts. What is compared is the accuracy
-on pictures that show one part alone, of the part that a network recognises worse.
+Few labels suffice to tell pictures with all parts. What is compared is the accuracy on pictures
+that show one part alone, the one that a network recognises worse.
 """
 
 from __future__ import annotations

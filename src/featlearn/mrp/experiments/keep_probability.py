@@ -46,11 +46,7 @@ def keep_probability(job: Job) -> Results:
 def trade_off(
     problem: Problem, framework: Framework, thetas: Sequence[float], done: Pretrained
 ) -> pd.DataFrame:
-    """What was captured, and when.
-
-    A time that never came is the length of the run, ``stopped``; ``complete`` says which ones are
-    meant: 1 where all features were captured.
-    """
+    """What was captured, and when: where not ``complete``, after the length of the run."""
     count, hit = len(thetas), done.hit.flatten(1)
     time = torch.where(hit >= 0, hit, done.stopped.unsqueeze(1))
     quantities = {

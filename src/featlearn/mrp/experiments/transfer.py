@@ -1,9 +1,8 @@
 """Transfer: downstream classes made of features that pre-training saw, or did not (section 2.4).
 
-The paper's cases, with V the features of pre-training and V' those of the downstream task: (1)
-V' = V in another mixture, (2) one inside the other, (3) an overlap. All are a choice of classes
-from a pool: the ``k`` old classes of pre-training, then new ones whose features are orthonormal to
-theirs and to each other.
+Features are those of pre-training in another mixture (case 1), some of them or more (2), or overlap
+with them (3). All are a choice of classes from a pool: the ``k`` old ones, then new ones whose
+features are orthonormal to theirs and to each other.
 """
 
 from __future__ import annotations

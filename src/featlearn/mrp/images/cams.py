@@ -51,8 +51,7 @@ def trained_classifier(
 class Seen:
     """What a classifier makes of N pictures.
 
-    ``scores`` (N, classes). ``heat`` (N, S, S): Eigen-CAM of the encoder's ``cam_layer``, in [0,
-    1].
+    ``scores`` (N, classes). ``heat`` (N, S, S): Eigen-CAM of the ``cam_layer``, in [0, 1].
     """
 
     scores: Tensor
@@ -109,9 +108,8 @@ def look(
 def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times: int) -> Tensor:
     """Activation maps with ``times`` as many cells a side, of the same layer of the same network.
 
-    The network sees the images shifted by parts of a cell, and its maps are interleaved (the
-    shift-and-stitch of Sermanet et al. 2014, OverFeat, and Long et al. 2015, section 3.2). What a
-    shift brings in from outside is the image mirrored at its edge.
+    The network sees the images shifted by parts of a cell, mirrored at their edges; its maps are
+    interleaved (shift-and-stitch: Sermanet et al. 2014, and Long et al. 2015, section 3.2).
 
     ``maps_of``: from images (B, 3, S, S) to activations (B, C, S / cell, S / cell). ``times``:
     shifts along each axis, by equal parts of a cell on either side of none.
