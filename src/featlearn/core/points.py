@@ -244,7 +244,7 @@ class Plan:
     def take(self, point: Point, published: Published) -> list[str]:
         """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
-        reached, points = [], f"{self._base.folder}/{POINTS}/"
+        reached, points = list[str](), f"{self._base.folder}/{POINTS}/"
         for shown in published.experiments:
             word = shown.name.replace("-", "_")
             before, now = (one[shown.paper].get(word) for one in (self._config, point.config))

@@ -72,7 +72,7 @@ def other_seeds(folder: Path) -> list[Path]:
     """The published runs of higher base seeds with the same settings beside their sections."""
     if not (folder / SUMMARY).is_file():
         return []
-    first, by_seed = made(folder)["config"], {}
+    first, by_seed = made(folder)["config"], dict[int, Path]()
     for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
         config = made(file.parent)["config"]
         if first["seed"] < config["seed"] and _same_settings(first, config):
