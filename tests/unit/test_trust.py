@@ -317,6 +317,7 @@ ALLOWED = {
     # the same interpreter with a script of the repository, words in a list
     ("src/featlearn/core/run.py", "subprocess.run"),
     ("scripts/verify.py", "subprocess.run"),
+    ("scripts/verify.py", "psutil.Popen"),
     # Snakemake, asked for a plan of a scale by its name
     ("src/featlearn/core/publishing/publish.py", "subprocess.run"),
     # Snakemake or a script of the repository: each word of the user is one word of its command line
