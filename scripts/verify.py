@@ -3,7 +3,7 @@
 python scripts/verify.py --scale tour --cores 2
 python scripts/verify.py --scale tour --here        only what is on disk, against its records
 python scripts/verify.py --published                what was published of portable runs
-    python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
+python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
 """
 
 from __future__ import annotations

@@ -324,10 +324,8 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
                     f"claim {claim.claim} of {module}: expected {one['paper']}/..."
                 )
             if claim.artefact and claim.artefact not in known:
-                raise FeatlearnError(
-                    f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
-                    f"experiment gives: {', '.join(known)}"
-                )
+                fault = f"its artefact {claim.artefact} is none of what its experiment gives"
+                raise FeatlearnError(f"claim {claim.claim}: {fault}: {', '.join(known)}")
 
 
 def _fault(error: Exception) -> str:
@@ -407,11 +405,8 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
     if "replicate" not in getattr(frame, "columns", ()):
         return ""
     held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
-    if (
-        lost := {*range(int(replicate.max()))} - {*replicate}
-        if len({*replicate}) > 1
-        else set[int]()
-    ):
+    lost = {*range(int(replicate.max()))} - {*replicate}
+    if lost and len({*replicate}) > 1:
         raise ValueError(f"frame {name} lacks replicate {min(lost)}")
     of_each = held.isna().sum(axis=1).groupby(replicate).agg(["size", "sum"])
     for _, lacks in of_each.groupby("size")["sum"]:
@@ -424,9 +419,8 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
         if other != one:
             numbers = held[replicate == one].select_dtypes("floating").to_numpy().ravel()
             if sum(map(_telling, set(numbers.tolist()))) >= TELLING:
-                return (
-                    f" Replicates {other} and {one} of {name} hold the same numbers: no interval."
-                )
+                both = f"Replicates {other} and {one} of {name}"
+                return f" {both} hold the same numbers: no interval."
     return ""
 
 

@@ -33,10 +33,9 @@ _broken = False
 def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> torch.device:
     """Import torch, fix its threads and kernels, and give the device to compute on.
 
-    Float32 is float32 on CUDA too, where PyTorch's default rounds to TF32 in convolutions.
-    ``wanted``: ``cpu``, ``cuda``, ``auto`` for CUDA where there is one, or
-    ``cuda-nondeterministic`` for the fastest kernels, repeatable or not. Of several GPUs it is one
-    that no other job is at. ``threads``: of torch on the processor. ``compile``: see
+    Float32 is float32 on CUDA, too, where PyTorch's convolutions round to TF32. ``wanted``:
+    ``cpu``, ``cuda``, ``auto`` for CUDA where there is one, or ``cuda-nondeterministic`` for the
+    fastest kernels. Of several GPUs it is one that no other job is at. ``compile``: see
     :func:`configure`. Raises FeatlearnError if CUDA was asked for where there is none.
     """
     with contextlib.suppress(OSError, AttributeError):  # where the C library is not glibc

@@ -215,9 +215,8 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
             given = {str(word.arg): ast.literal_eval(word.value) for word in mark.keywords}
             names = [ast.literal_eval(value) for value in mark.args] or [given.pop("name", None)]
         except ValueError as error:
-            raise FeatlearnError(
-                f"{where}: a mark holds what is no literal: {ast.unparse(mark)}"
-            ) from error
+            told = f"{where}: a mark holds what is no literal: {ast.unparse(mark)}"
+            raise FeatlearnError(told) from error
         contains = given.pop("contains", "")
         arguments = [arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)]
         if unknown := [word for word in given if word not in arguments]:

@@ -217,11 +217,10 @@ def paired(
 ) -> pd.DataFrame:
     """Mean and 95 % interval of differences, replicate by replicate.
 
-    What is common to those compared, the draw of data and initial weights, cancels. ``frame``:
-    columns ``by``, ``column``, replicate, value. ``references``: of each value of ``column`` the
-    one that is taken off; a pair of which a group lacks either is left out. Returns DataFrame:
-    ``by``, ``column``, difference, difference_half_width. Raises ValueError if a replicate of a
-    pair is missing, or is there twice.
+    ``frame``: columns ``by``, ``column``, replicate, value. ``references``: of each value of
+    ``column`` the one that is taken off, where a group has both. Returns DataFrame: ``by``,
+    ``column``, difference, difference_half_width. Raises ValueError if a replicate of a pair is
+    missing, or is there twice.
     """
     rows = []
     for key, group in frame.groupby(list(by), sort=False, observed=True):
