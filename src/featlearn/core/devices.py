@@ -71,9 +71,8 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     return free_device() if kind == "cuda" else torch.device(kind)
 
 
-# --------------------------------------------------------------------------- one of several GPUs
-# Snakemake counts GPUs and does not say which. The first that nobody holds is taken, by a lock on a
-# file that the system frees when the process ends.
+# One of several GPUs: Snakemake counts GPUs and does not say which. The first that nobody holds is
+# taken, by a lock on a file that the system frees when the process ends.
 
 
 def take(names: Sequence[str], otherwise: int = 0, folder: Path | None = None) -> int:
@@ -111,10 +110,9 @@ def free_device(otherwise: int = 0) -> torch.device:
     return device
 
 
-# --------------------------------------------------------------------------- torch.compile
-# Compiled and plain code give the same numbers up to rounding, so the choice follows from the
-# config alone: the key ``compile`` and the planned work. Without a C++ compiler plain code runs,
-# and says so.
+# torch.compile: compiled and plain code give the same numbers up to rounding, so the choice follows
+# from the config alone: the key ``compile`` and the planned work. Without a C++ compiler plain code
+# runs, and says so.
 
 
 def configure(mode: str) -> None:

@@ -227,8 +227,7 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
         yield Exhibit(paper, kind, name, module, node.name, frames, caption, contains, given)
 
 
-# --------------------------------------------------------------------------- ids of claims
-# Those that captions, stories and findings quote, read off decorators while a plan is made.
+# Ids of claims that captions, stories and findings quote, read off decorators while a plan is made.
 # ``{word}`` in the id of a family stands for a string of its module; classes that override ``made``
 # may put the name of a data set first.
 

@@ -106,9 +106,8 @@ def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> n
     return frame.sort_values("replicate")[column].to_numpy(dtype=np.float64)
 
 
-# --------------------------------------------------------------------------- exponents
-# Between neighbouring sizes, and judged at the largest: a line through all would give small ones as
-# much weight, and would not say whether the exponent still moves.
+# Exponents: between neighbouring sizes, and judged at the largest: a line through all would give
+# small ones as much weight, and would not say whether the exponent still moves.
 
 
 def local_exponents(frame: pd.DataFrame, size: str, by: Sequence[str] = ()) -> pd.DataFrame:
