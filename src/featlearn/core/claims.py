@@ -405,8 +405,11 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
     if "replicate" not in getattr(frame, "columns", ()):
         return ""
     held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
-    lost = {*range(int(replicate.max()))} - {*replicate}
-    if lost and len({*replicate}) > 1:
+    if (
+        lost := {*range(int(replicate.max()))} - {*replicate}
+        if len({*replicate}) > 1
+        else set[int]()
+    ):
         raise ValueError(f"frame {name} lacks replicate {min(lost)}")
     of_each = held.isna().sum(axis=1).groupby(replicate).agg(["size", "sum"])
     for _, lacks in of_each.groupby("size")["sum"]:
@@ -419,8 +422,9 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
         if other != one:
             numbers = held[replicate == one].select_dtypes("floating").to_numpy().ravel()
             if sum(map(_telling, set(numbers.tolist()))) >= TELLING:
-                both = f"Replicates {other} and {one} of {name}"
-                return f" {both} hold the same numbers: no interval."
+                return (
+                    f" Replicates {other} and {one} of {name} hold the same numbers: no interval."
+                )
     return ""
 
 
