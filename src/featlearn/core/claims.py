@@ -324,8 +324,10 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
                     f"claim {claim.claim} of {module}: expected {one['paper']}/..."
                 )
             if claim.artefact and claim.artefact not in known:
-                fault = f"its artefact {claim.artefact} is none of what its experiment gives"
-                raise FeatlearnError(f"claim {claim.claim}: {fault}: {', '.join(known)}")
+                raise FeatlearnError(
+                    f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
+                    f"experiment gives: {', '.join(known)}"
+                )
 
 
 def _fault(error: Exception) -> str:
