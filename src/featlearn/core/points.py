@@ -40,11 +40,7 @@ LETTERS = 120
 
 @dataclass(frozen=True)
 class Point:
-    """A changed config.
-
-    ``changes``: dotted key to value. ``config``: all of it, checked; its ``papers`` are those whose
-    sections change. ``slug``: folder of its files, ``mrp.headline.data.feature_noise=0.1``.
-    """
+    """A changed config: ``changes`` by dotted key, all of it, and the ``slug`` of its folder."""
 
     changes: Mapping[str, Any]
     config: Mapping[str, Any] = field(repr=False)
