@@ -3,15 +3,20 @@
 python scripts/verify.py --scale tour --cores 2
 python scripts/verify.py --scale tour --here        only what is on disk, against its records
 python scripts/verify.py --published                what was published of portable runs
+python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -45,13 +50,35 @@ def run_in(folder: str, cores: str, **config: object) -> list[str]:
     ]
 
 
-def run_again(folder: str, command: list[str]) -> dict[str, str] | int:
-    """Checksums of a run that is brought to its end; the code of one that failed."""
+def killed(command: list[str], kills: int, within: float) -> int:
+    """Start a run ``kills`` times and kill it and its children; how often that met it at work.
+
+    Each time at a random instant ``within`` so many seconds from its start.
+    """
+    instants = random.Random(0)
+    for number in range(kills):
+        run = psutil.Popen(command, start_new_session=True)
+        try:
+            run.wait(instants.uniform(0, within))
+            return number
+        except psutil.TimeoutExpired:
+            print(f"killed {number + 1} of {kills} times", flush=True)
+        finally:  # after Ctrl-C, too, which does not reach a session of its own
+            for process in [*run.children(recursive=True), run] if run.is_running() else ():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            run.wait()
+    return kills
+
+
+def run_again(folder: str, command: list[str], *kills: float) -> tuple[dict[str, str] | int, str]:
+    """Checksums of a run that is brought to its end, and how; or the code of one that failed."""
+    how = f", killed {killed(command, *kills)} times" * bool(kills[0])
     if code := subprocess.run(command, check=False).returncode:
         print("the second run failed: nothing was compared", file=sys.stderr)
-        return code
+        return code, how
     (listed,) = Path(folder).glob("results/*/checksums.txt")
-    return read_checksums(listed)
+    return read_checksums(listed), how
 
 
 def tell(faults: list[str], well: str) -> int:
@@ -60,7 +87,7 @@ def tell(faults: list[str], well: str) -> int:
     return int(bool(faults))
 
 
-def of_scale(scale: str, cores: str, results: Path) -> int:
+def of_scale(scale: str, cores: str, results: Path, *kills: float) -> int:
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
@@ -71,15 +98,15 @@ def of_scale(scale: str, cores: str, results: Path) -> int:
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        again = run_again(folder, run_in(folder, cores, scale=scale))
+        again, how = run_again(folder, run_in(folder, cores, scale=scale), *kills)
     if isinstance(again, int):
         return again
     faults += differences(expected, again, "in the second run")
-    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run"
+    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{how}"
     return tell(faults, well)
 
 
-def of_published(cores: str) -> int:
+def of_published(cores: str, *kills: float) -> int:
     """What was published of portable runs, made again on this machine."""
     runs = published(ROOT).items()
     portable = {folder: told for folder, told in runs if told["config"]["portable"]}
@@ -95,10 +122,10 @@ def of_published(cores: str) -> int:
         expected = read_checksums(folder / "checksums.txt")
         with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as place:
             command = run_in(place, cores, scale=told["config"]["scale"], portable=True)
-            again = run_again(place, command)
+            again, how = run_again(place, command, *kills)
         if isinstance(again, int):
             return again
-        well = f"{len(expected)} files of {folder}: every byte equal on this machine"
+        well = f"{len(expected)} files of {folder}: every byte equal on this machine{how}"
         found |= tell(differences(expected, again, "on this machine"), well)
     return found
 
@@ -109,14 +136,19 @@ def main() -> int:
     parser.add_argument("--cores", default="2")
     parser.add_argument("--here", action="store_true", help="only hash what is on disk")
     parser.add_argument("--published", action="store_true", help="make portable runs again")
+    parser.add_argument("--kills", type=int, default=0, help="kill that run so often")
+    parser.add_argument("--within", type=float, default=60, help="seconds from start to kill (60)")
     options = parser.parse_args()
+    kills = options.kills, options.within
     if options.published:
-        return of_published(options.cores)
+        return of_published(options.cores, *kills)
     # a run of one's own, or of what is installed, lies where it was started
     own = ROOT.name == "_workflow" or (Path("results") / options.scale).is_dir()
     base = Path() if own else ROOT
     results = base / "results" / options.scale
-    return here(results) if options.here else of_scale(options.scale, options.cores, results)
+    if options.here:
+        return here(results)
+    return of_scale(options.scale, options.cores, results, *kills)
 
 
 if __name__ == "__main__":

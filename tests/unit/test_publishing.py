@@ -384,11 +384,10 @@ def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
 
 
 def test_marks_lie_in_the_order_of_their_numbers_within_the_drawing():
-    placed = bar(low=0.49, high=0.51, measured=0.37, interval_low=0.35, interval_high=0.39)
-    left, right = placed.interval
-    assert 0 < left < placed.point < right < placed.band[0] < placed.band[1] < 100
-    placed = bar(low=0.0, high=0.005, measured=0.0, interval_low=0.0, interval_high=0.0)
-    assert placed.point == placed.band[0] == placed.interval[0]
+    band, point, (left, right) = bar(0.49, 0.51, 0.37, interval_low=0.35, interval_high=0.39)
+    assert 0 < left < point < right < band[0] < band[1] < 100
+    band, point, ends = bar(low=0.0, high=0.005, measured=0.0, interval_low=0.0, interval_high=0.0)
+    assert point == band[0] == ends[0]
     # open bands reach the edge, a single replicate has no interval, a point lies in the middle
     assert bar(0.8, math.inf, 12.0, math.nan, math.nan)[0][1] == 100
     assert bar(-math.inf, math.inf, 1.0, math.nan, math.nan)[::2] == ((0, 100), None)

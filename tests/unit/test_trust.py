@@ -322,7 +322,6 @@ ALLOWED = {
     ("src/featlearn/core/publishing/publish.py", "subprocess.run"),
     # Snakemake or a script of the repository: each word of the user is one word of its command line
     ("src/featlearn/command/flow.py", "subprocess.Popen"),
-    ("src/featlearn/core/sweeps.py", "subprocess.run"),
     # the same, for the warm process; and the script that Snakemake wrote, in a fork of it
     ("src/featlearn/core/warm.py", "subprocess.Popen"),
     ("src/featlearn/core/warm.py", "runpy.run_path"),

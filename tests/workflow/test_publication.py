@@ -328,10 +328,10 @@ def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys
     monkeypatch.setattr(
         verify,
         "run_again",
-        lambda folder, command: asked.append(command[-2:]) or found,
+        lambda folder, command, *kills: asked.append([*command[-2:], *kills]) or (found, ""),
     )
     assert verify.main() == 0
-    assert asked == [["scale=smoke", "portable=True"]]
+    assert asked == [["scale=smoke", "portable=True", 0, 60]]
     assert capsys.readouterr().out.startswith("numpy: 0.1 in the published run, ")
     found["toy/figures/alignment.png"] = "0" * 64
     assert verify.main() == 1

@@ -1,14 +1,16 @@
 """``make verify``: what it says. That it really runs everything again: test_determinism."""
 
 import importlib.util
+import re
 import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from .checkout import Checkout
+from .checkout import REPOSITORY, Checkout, python, wait_for
 
 pytestmark = pytest.mark.workflow
 
@@ -78,3 +80,70 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
     verify.code = 3
     assert verify.main() == 3
     assert "nothing was compared" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------- kills
+
+
+@pytest.fixture(scope="module")
+def script():
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("verify", REPOSITORY / "scripts/verify.py")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "path", list(sys.path))
+        spec.loader.exec_module(module)
+    return module
+
+
+#: Starts a child, tells of it, and waits.
+WAITS = (
+    "import subprocess, sys, time; "
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+    "open(sys.argv[1], 'w').write(str(child.pid)); time.sleep(600)"
+)
+
+
+def ended(pid: int) -> bool:
+    """A child whose parent is gone may stay a zombie where nobody waits for it."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_what_is_killed_is_gone_with_its_children(interrupted, script, tmp_path, monkeypatch):
+    """After Ctrl-C, too, which does not reach a run that has a session of its own."""
+    told, real = tmp_path / "told", psutil.Popen.wait
+
+    def wait(run, timeout=None):  # not so many seconds, but until there is what is to be killed
+        if timeout is None:
+            return real(run)
+        wait_for(lambda: told.is_file() and told.read_text(), "the child is not there")
+        if interrupted:
+            raise KeyboardInterrupt
+        return real(run, 0)
+
+    monkeypatch.setattr(psutil.Popen, "wait", wait)
+    command = [sys.executable, "-c", WAITS, str(told)]
+    if interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            script.killed(command, 1, 600)
+    else:
+        assert script.killed(command, 1, 600) == 1
+    wait_for(lambda: ended(int(told.read_text())), "the child is still there")
+
+
+def test_a_run_that_ends_is_not_killed(script):
+    assert script.killed([sys.executable, "-c", ""], 9, 600) == 0
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(done_toy):
+    """Instants between the first second and about when the run would be done, or after it."""
+    toy = done_toy()
+    words = ("--scale", "smoke", "--kills", "4", "--within", "5")
+    told = python(toy.root, "scripts/verify.py", *words)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert re.search(r"every byte equal in a second run, killed [1-4] times\n$", told.stdout)

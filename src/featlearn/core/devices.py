@@ -33,10 +33,9 @@ _broken = False
 def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> torch.device:
     """Import torch, fix its threads and kernels, and give the device to compute on.
 
-    Float32 is float32 on CUDA too, where PyTorch's default rounds to TF32 in convolutions.
-    ``wanted``: ``cpu``, ``cuda``, ``auto`` for CUDA where there is one, or
-    ``cuda-nondeterministic`` for the fastest kernels, repeatable or not. Of several GPUs it is one
-    that no other job is at. ``threads``: of torch on the processor. ``compile``: see
+    Float32 is float32 on CUDA, too, where PyTorch's convolutions round to TF32. ``wanted``:
+    ``cpu``, ``cuda``, ``auto`` for CUDA where there is one, or ``cuda-nondeterministic`` for the
+    fastest kernels. Of several GPUs it is one that no other job is at. ``compile``: see
     :func:`configure`. Raises FeatlearnError if CUDA was asked for where there is none.
     """
     with contextlib.suppress(OSError, AttributeError):  # where the C library is not glibc
@@ -72,9 +71,8 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     return free_device() if kind == "cuda" else torch.device(kind)
 
 
-# --------------------------------------------------------------------------- one of several GPUs
-# Snakemake counts GPUs and does not say which. The first that nobody holds is taken, by a lock on a
-# file that the system frees when the process ends.
+# One of several GPUs: Snakemake counts GPUs and does not say which. The first that nobody holds is
+# taken, by a lock on a file that the system frees when the process ends.
 
 
 def take(names: Sequence[str], otherwise: int = 0, folder: Path | None = None) -> int:
@@ -112,10 +110,9 @@ def free_device(otherwise: int = 0) -> torch.device:
     return device
 
 
-# --------------------------------------------------------------------------- torch.compile
-# Compiled and plain code give the same numbers up to rounding, so the choice follows from the
-# config alone: the key ``compile`` and the planned work. Without a C++ compiler plain code runs,
-# and says so.
+# torch.compile: compiled and plain code give the same numbers up to rounding, so the choice follows
+# from the config alone: the key ``compile`` and the planned work. Without a C++ compiler plain code
+# runs, and says so.
 
 
 def configure(mode: str) -> None:

@@ -179,10 +179,8 @@ class Published:
         """Take an exhibit in; its two files."""
         key = one.paper, one.kind, one.name
         if key in self.exhibits:
-            raise FeatlearnError(
-                f"{one.kind} {one.paper}/{one.name}: declared by {one.code} and by "
-                f"{self.exhibits[key].code}; expected one"
-            )
+            told = f"declared by {one.code} and by {self.exhibits[key].code}; expected one"
+            raise FeatlearnError(f"{one.kind} {one.paper}/{one.name}: {told}")
         self.exhibits[key] = one
         return self.files(*key)
 
@@ -216,9 +214,7 @@ class Published:
 
     def nothing(self, target: str, _: object = None) -> list[str]:
         """Input of a target that makes nothing by this config: refused when it is asked for."""
-        raise FeatlearnError(
-            f"{target}: expected entries under this key; see docs/configuration.md"
-        )
+        raise FeatlearnError(f"{target}: expected entries under this key of the config")
 
     def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:
         """What :func:`featlearn.core.claims.check` needs of experiments that these rules judge."""

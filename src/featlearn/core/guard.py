@@ -24,8 +24,8 @@ YAML_BYTES, BYTES = 200_000, 2_000_000
 class Repeated(ValueError):
     """A key stands twice in one group, of which readers would take the last without a word."""
 
-    def __init__(self, key: str, lines: str = ""):
-        super().__init__(f"{lines}the key {key[:80]!r} stands twice in one group; expected it once")
+    def __init__(self, key: str, before: str = "", after: str = ""):
+        super().__init__(f"{before}the key {key[:80]!r} stands twice in one group{after}")
 
 
 class _Loader(yaml.SafeLoader):
@@ -39,7 +39,7 @@ class _Loader(yaml.SafeLoader):
             if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):
                 name, line = (key.tag, key.value), key.start_mark.line + 1
                 if name in first:
-                    raise Repeated(key.value, f"lines {first[name]} and {line}: ")
+                    raise Repeated(key.value, f"line {line}: ", f", first in line {first[name]}")
                 first[name] = line
         return node
 

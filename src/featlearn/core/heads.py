@@ -53,10 +53,9 @@ class NotConvergedError(FeatlearnError, ArithmeticError):
 class Problem:
     """Penalised logistic regressions in coordinates that suit the solver, one a replicate.
 
-    ``x`` (R, N, d + 1): Features, last column 1 for the intercept. ``y`` (R, N, K): One-hot
-    classes, or 0/1 labels if ``several``. ``counted`` (R, N, K) or None: which labels count (only
-    with ``several``); None for all. ``several``: K independent yes/no questions a sample (sigmoid)
-    instead of one of K classes (softmax).
+    ``x`` (R, N, d + 1): features, last column 1 for the intercept. ``y`` (R, N, K): one-hot
+    classes, or 0/1 labels if ``several``: K yes/no questions a sample (sigmoid) instead of one of K
+    classes (softmax). ``counted`` (R, N, K): which of these labels count; None for all.
     """
 
     x: Tensor

@@ -249,7 +249,7 @@ class Job:
         for path in self.input:
             if not path.is_relative_to(self.results):
                 continue
-            if record := provenance.read_record(self.results, path):
+            if (record := provenance.read_record(self.results, path)) is not None:
                 fault = provenance.damage(path, record, thorough=True)
             elif provenance.is_shared(path):  # a link to what another run made
                 record, fault = provenance.adopt(self.results, path), provenance.NOT_SHARED

@@ -220,10 +220,9 @@ class Pieces:
         return {"began": self._began, "ended": self._ended, "training": training}
 
 
-# --------------------------------------------------------------------------- checkpoints
-# Whole or not at all: ``<run>-<step>.safetensors`` and, written after it, ``<run>-<step>.json``
-# with its checksum and what the run depends on. ``<run>`` is a hash of the latter, so that runs
-# with other settings neither read nor overwrite each other's.
+# Checkpoints, whole or not at all: ``<run>-<step>.safetensors`` and, written after it,
+# ``<run>-<step>.json`` with its checksum and what the run depends on. ``<run>`` is a hash of the
+# latter, so that runs with other settings neither read nor overwrite each other's.
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,8 @@ def write(
         write_exhibit(results, first, second, title)
         return
     if set(results) != set(output.names):
-        raise FeatlearnError(
-            f"{function}: gave {', '.join(sorted(results)) or 'nothing'}; "
-            f"expected {', '.join(sorted(output.names))}"
-        )
+        given, wanted = (", ".join(sorted(names)) or "nothing" for names in (results, output.names))
+        raise FeatlearnError(f"{function}: gave {given}; expected {wanted}")
     for name, content in results.items():
         path = getattr(output, name)
         if isinstance(content, Mapping):

@@ -40,11 +40,7 @@ LETTERS = 120
 
 @dataclass(frozen=True)
 class Point:
-    """A changed config.
-
-    ``changes``: dotted key to value. ``config``: all of it, checked; its ``papers`` are those whose
-    sections change. ``slug``: folder of its files, ``mrp.headline.data.feature_noise=0.1``.
-    """
+    """A changed config: ``changes`` by dotted key, all of it, and the ``slug`` of its folder."""
 
     changes: Mapping[str, Any]
     config: Mapping[str, Any] = field(repr=False)
@@ -244,7 +240,7 @@ class Plan:
     def take(self, point: Point, published: Published) -> list[str]:
         """Take in a point whose rules were read; the experiments with claims that it reaches."""
         self._folders[point.folder] = self._rules_of(point.folder, self._named(point.prefix))
-        reached, points = [], f"{self._base.folder}/{POINTS}/"
+        reached, points = list[str](), f"{self._base.folder}/{POINTS}/"
         for shown in published.experiments:
             word = shown.name.replace("-", "_")
             before, now = (one[shown.paper].get(word) for one in (self._config, point.config))

@@ -215,9 +215,8 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
             given = {str(word.arg): ast.literal_eval(word.value) for word in mark.keywords}
             names = [ast.literal_eval(value) for value in mark.args] or [given.pop("name", None)]
         except ValueError as error:
-            raise FeatlearnError(
-                f"{where}: a mark holds what is no literal: {ast.unparse(mark)}"
-            ) from error
+            told = f"{where}: a mark holds what is no literal: {ast.unparse(mark)}"
+            raise FeatlearnError(told) from error
         contains = given.pop("contains", "")
         arguments = [arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)]
         if unknown := [word for word in given if word not in arguments]:
@@ -228,8 +227,7 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
         yield Exhibit(paper, kind, name, module, node.name, frames, caption, contains, given)
 
 
-# --------------------------------------------------------------------------- ids of claims
-# Those that captions, stories and findings quote, read off decorators while a plan is made.
+# Ids of claims that captions, stories and findings quote, read off decorators while a plan is made.
 # ``{word}`` in the id of a family stands for a string of its module; classes that override ``made``
 # may put the name of a data set first.
 

@@ -106,9 +106,8 @@ def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> n
     return frame.sort_values("replicate")[column].to_numpy(dtype=np.float64)
 
 
-# --------------------------------------------------------------------------- exponents
-# Between neighbouring sizes, and judged at the largest: a line through all would give small ones as
-# much weight, and would not say whether the exponent still moves.
+# Exponents: between neighbouring sizes, and judged at the largest: a line through all would give
+# small ones as much weight, and would not say whether the exponent still moves.
 
 
 def local_exponents(frame: pd.DataFrame, size: str, by: Sequence[str] = ()) -> pd.DataFrame:
@@ -217,11 +216,10 @@ def paired(
 ) -> pd.DataFrame:
     """Mean and 95 % interval of differences, replicate by replicate.
 
-    What is common to those compared, the draw of data and initial weights, cancels. ``frame``:
-    columns ``by``, ``column``, replicate, value. ``references``: of each value of ``column`` the
-    one that is taken off; a pair of which a group lacks either is left out. Returns DataFrame:
-    ``by``, ``column``, difference, difference_half_width. Raises ValueError if a replicate of a
-    pair is missing, or is there twice.
+    ``frame``: columns ``by``, ``column``, replicate, value. ``references``: of each value of
+    ``column`` the one that is taken off, where a group has both. Returns DataFrame: ``by``,
+    ``column``, difference, difference_half_width. Raises ValueError if a replicate of a pair is
+    missing, or is there twice.
     """
     rows = []
     for key, group in frame.groupby(list(by), sort=False, observed=True):

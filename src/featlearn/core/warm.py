@@ -190,8 +190,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
 
 
 def serve(place: str, parent: int) -> None:
-    """Import, then fork a job for each that asks at the socket ``place``, while ``parent``
-    lives."""
+    """Import, then fork a job for each that asks at the socket ``place``, until the run is over."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(place)
     listening.listen(64)  # who asks before all is imported waits

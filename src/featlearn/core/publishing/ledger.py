@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def other_seeds(folder: Path) -> list[Path]:
     """The published runs of higher base seeds with the same settings beside their sections."""
     if not (folder / SUMMARY).is_file():
         return []
-    first, by_seed = made(folder)["config"], {}
+    first, by_seed = made(folder)["config"], dict[int, Path]()
     for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
         config = made(file.parent)["config"]
         if first["seed"] < config["seed"] and _same_settings(first, config):
@@ -99,7 +100,8 @@ def read_ledger(folder: Path) -> list[Row]:
     rows, config = _rows(folder), made(folder)["config"]
     if seeds := other_seeds(folder):
         reads = read_reads()
-        others = ((_rows(one), _alike(config, made(one)["config"], reads)) for one in seeds)
+        alike = partial(made_alike, first=config, reads=reads)
+        others = ((_rows(one), partial(alike, second=made(one)["config"])) for one in seeds)
         rows = of_seeds(rows, *others)
     reasons = read_withdrawn(_ROOT / WITHDRAWN) if config["run"] == FRONT else {}
     turned = _neighbours(folder)
@@ -117,10 +119,6 @@ def read_reads(file: Path = _ROOT / READS) -> Reads:
     """``config/reads.yaml``: of a paper and a folder of its measurements the sections it reads."""
     reads: Reads = read_own_yaml(file)
     return reads
-
-
-def _alike(first: Config, second: Config, reads: Reads) -> Callable[[Row], bool]:
-    return lambda row: made_alike(row, first, second, reads)
 
 
 def _withdraw(row: Row, reasons: Mapping[str, str]) -> Row:
@@ -167,13 +165,14 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     seeds, reasons = [], {}
     if same := _same_settings(first, config, ["papers"]):
         configs = ((one, made(one)["config"]) for one in (front, *other_seeds(front)))
-        seeds = [({row["claim"]: row for row in _rows(one)}, _alike(config, other, reads))
+        alike = partial(made_alike, first=config, reads=reads)
+        seeds = [({row["claim"]: row for row in _rows(one)}, partial(alike, second=other))
                  for one, other in configs if other["seed"] != config["seed"]]  # fmt: skip
         reasons, turned = read_withdrawn(_ROOT / WITHDRAWN), _neighbours(front)
     for place, row in enumerate(rows):
         claim = row["claim"]
         if same and made_alike(row, config, first, reads):
-            others = [([known[claim]], alike) for known, alike in seeds if claim in known]
+            others = [([known[claim]], made_so) for known, made_so in seeds if claim in known]
             rows[place] = _withdraw(turned(of_seeds([row], *others)[0]), reasons)
         elif published := by_claim.get(claim):
             shown = [key for key in SHOWN if small and key in published]

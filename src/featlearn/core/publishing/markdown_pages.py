@@ -79,9 +79,8 @@ def front(text: str, folder: Path, base: str, findings: Path) -> str:
     parts = {name: "".join(block(context)).strip() for name, block in template.blocks.items()}
     named = [match["name"] for match in LIST.finditer(text)]
     if sorted(named) != sorted(parts):
-        raise FeatlearnError(
-            f"README.md: parts must be {', '.join(parts)}, got {', '.join(named) or 'none'}"
-        )
+        got = ", ".join(named) or "none"
+        raise FeatlearnError(f"README.md: parts must be {', '.join(parts)}, got {got}")
     return LIST.sub(
         lambda match: f"{match['opens']}{parts[match['name']]}\n{match['closes']}", text
     )

@@ -32,8 +32,7 @@ from featlearn.core.publishing.neighbours import FILES
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
-#: The same of a portable run, to be made again, and of one with another base seed, for its
-#: verdicts.
+#: The same of a portable run, and of one with another base seed, which has verdicts alone.
 CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
 #: Before the seed in the name of such a run; see `make seeds`.
 SEED = "-seed-"
@@ -109,9 +108,7 @@ def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ())
 def plan(
     root: Path, run: Path, papers: Sequence[str] = (), script: str = "/measure.py"
 ) -> tuple[Any, Mapping[str, Any], Path]:
-    """What the rules of this checkout publish by the config of a run; the code of those with a
-    script, of those that compute by default; and the folder that their paths start from.
-    """
+    """What rules here publish by a run's config, the code of those of ``script``, their folder."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
@@ -195,10 +192,8 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
 def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP, ``<paper>/figures/<item>.webp``; beside them stand the pages
-    of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only what its bytes are
-    held to is copied, of one with a second base seed only its ledger. Raises FeatlearnError with
-    all of :func:`faults`.
+    Figures become lossless WebP. Of a portable run only what its bytes are held to is copied, of
+    one with a second base seed only its ledger. Raises FeatlearnError with all of :func:`faults`.
     """
     if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
@@ -229,7 +224,6 @@ def publish_sweep(figure: Path, target: Path) -> int:
         f"{paper}/{figure.stem}.webp": lossless(figure)[0],
     }
     for name, copied in files.items():
-        (target / folder.name / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target / folder.name / name, copied)
     return sum(map(len, files.values()))
 
@@ -243,9 +237,7 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
     for name in COPIED if shown else CHECKED if portable else JUDGED:
         shutil.copyfile(results / name, staged / name)
     for file in sorted(results.glob(FILES)) if shown else ():
-        copied = staged / file.relative_to(results)
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copied)
+        write_atomically(staged / file.relative_to(results), file.read_bytes())
     for name in read_checksums(results / "checksums.txt") if shown else ():
         file = Path(name)
         if file.suffix == ".png" and file.parent.name == "figures":
@@ -285,8 +277,7 @@ def published(root: Path) -> dict[Path, dict[str, Any]]:
 
 
 def elsewhere(root: Path, then: str) -> str:
-    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that
-    one."""
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that."""
     now = commit(root)
     here = now.removesuffix(CHANGED)
     if now == then:

@@ -144,11 +144,7 @@ def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place
 
 @dataclass(frozen=True)
 class Place:
-    """A page of the report, and the way from it to the others and to files.
-
-    ``page``: :data:`WHOLE`, :data:`INDEX` or a paper. ``homes``: the paper on whose page an anchor
-    is; all others are on the index. ``results``: ``results/<run>``; pages are in ``report/`` there.
-    """
+    """A page of the report; ``homes``: of an anchor the paper whose page has it, else the index."""
 
     page: str
     homes: Mapping[str, str]

@@ -28,6 +28,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Table
+from featlearn.core.publishing.ledger import records
 from featlearn.core.publishing.summary import band
 from featlearn.core.statistical import Look
 from featlearn.core.stats import number, plus_minus
@@ -101,7 +102,7 @@ def shown(
         "" if math.isnan(mean) else plus_minus(mean, spread)
         for mean, spread in zip(rows["measured"], rows["spread"], strict=True)
     ]
-    told["band"] = [band(row) for row in rows.to_dict("records")]
+    told["band"] = [band(row) for row in records(rows)]
     told["verdict"] = rows["verdict"]
     told["baselines"] = [
         "; ".join(f"{name}: {number(mean)}" for name, mean in _baselines(one).items())
@@ -128,7 +129,7 @@ def _told(value: Any) -> str:
 
 def _in_band(rows: pd.DataFrame) -> str:
     """Where the claim holds, with the ends if they are the same in all rows."""
-    bands = {band(row) for row in rows.to_dict("records")}
+    bands = {band(row) for row in records(rows)}
     return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
 
 
