@@ -106,7 +106,7 @@ def test_the_scripts_of_the_page_run_on_what_was_made(mine, monkeypatch, capsys)
     page = (Path(__file__).parents[2] / "docs/your-own-images.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     scripts = [block for block in blocks if "results/mine/own_images" in block]
-    assert len(scripts) == 4
+    assert len(scripts) == 3
     (checkout / "mine.yaml").write_text(text)
     shutil.copy(checkout / "my own flowers" / "daisy" / "0.png", checkout / "rose.jpg")
     monkeypatch.chdir(checkout.root)

@@ -29,7 +29,8 @@ from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column, whiskers
 from featlearn.core.stats import paired, per_replicate
-from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS, Pictures, less, reach
+from featlearn.mrp.analysis.pictures import Pictures, less, reach
+from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS
 
 #: Quantities that are shown, in words, with the value by chance or of even heat where there is one.
 PANELS: dict[str, tuple[str, float | None]] = {

@@ -7,7 +7,7 @@ import numpy as np
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, THEOREM
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.images.labels import CHANGED, FITTED, Pictures, less, reach
+from featlearn.mrp.analysis.pictures import CHANGED, FITTED, Pictures, less, reach
 
 
 class Comparison(Pictures):

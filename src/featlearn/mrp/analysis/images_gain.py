@@ -16,18 +16,16 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, rows, share_interval
 from featlearn.core.stats import per_replicate
+from featlearn.mrp.analysis.pictures import FITTED, Pictures, named
 from featlearn.mrp.images.labels import (
     AUGMENTED,
-    FITTED,
     FROZEN,
     PIXELS,
     PLAIN,
     PRETRAINED,
     RANDOM,
     SUPERVISED,
-    Pictures,
-    named,
-)  # fmt: skip
+)
 from featlearn.mrp.labels import DOTTED
 
 #: By what was done before the labels.

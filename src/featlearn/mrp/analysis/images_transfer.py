@@ -11,7 +11,7 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.images.labels import CHANGED, Pictures, less, reach
+from featlearn.mrp.analysis.pictures import CHANGED, Pictures, less, reach
 from featlearn.mrp.labels import legend
 
 METHOD_COLOURS = {
