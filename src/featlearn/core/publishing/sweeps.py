@@ -314,9 +314,9 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], 
     names = [[str(value) for value in one.taken] for one in (across, up)]
     settings = [(str(key["setting"]), known) for key, known in zip(keys, names, strict=True)]
     if all(one in known for one, known in settings):
-        x, y = (known.index(one) - 0.5 for one, known in settings)
+        left, low = (known.index(one) - 0.5 for one, known in settings)
         ink = COLOURS["ink"]
-        ax.add_patch(Rectangle((x, y), 1, 1, fill=False, ec=ink, ls=":", lw=2))
+        ax.add_patch(Rectangle((left, low), 1, 1, fill=False, ec=ink, ls=":", lw=2))
         handles.append(_mark(color=ink, ls=":", label="setting of the run"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])
