@@ -57,5 +57,5 @@ def weighted_maps(
         if ":" not in source:
             source = str(Path(folder) / source)
         load_weights(encoder, source, Path(folder))
-        found[str(model["name"])] = overlay(images, heat_maps(encoder, images, device=device))
+        found[str(model["name"])] = overlay(images, heat_maps(encoder, images, device=str(device)))
     return found

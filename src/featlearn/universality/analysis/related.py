@@ -85,7 +85,7 @@ def specific_and_universal(
         part = pick(own, pool=pool, place=place).assign(column=word)
         target = pick(part, task=0)
         rows.append(target.assign(row="target, " + target["labels"].astype(str) + " labels"))
-        every = pick(part, labels=part["labels"].max())
+        every = part[part["labels"] == part["labels"].max()]
         every = every.groupby(["column", "replicate"], as_index=False)["value"].mean()
         rows.append(every.assign(row="all tasks, all labels"))
     return beside(paper_values, which, pd.concat(rows), index=["target"])

@@ -78,7 +78,7 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     drawn = canvas(min(PAGE, 2.7 * len(methods)), 3.1)
     colours = list(COLOURS.values())
     for ax, method in zip(drawn.subplots(1, len(methods)), methods, strict=True):
-        for one, own in pick(maps, method=method).groupby("class"):
+        for one, own in maps[maps["method"] == method].groupby("class"):
             ax.plot(own["x"], own["y"], "osD^vPX"[one // len(colours)], markersize=3,
                     markeredgewidth=0, color=colours[one % len(colours)], label=f"{one + 1}")  # fmt: skip
         pure = pick(purities, method=method)["value"].mean()
