@@ -346,7 +346,9 @@ def render(shown: Mapping[str, Any], page: str = WHOLE) -> str:
     templates = environment()
     templates.globals.update(bar=bar, to=place.to, address=place.file, image=place.image)
     whole = page in (WHOLE, INDEX)
-    found = [_finding(*one, shown["pictures"], place) for one in shown["findings"] if whole]
+    found = [
+        _finding(entry, row, shown["pictures"], place) for entry, row in shown["findings"] if whole
+    ]
     here = [paper for paper in papers if whole or paper["name"] == page]
     view = {**shown, "page": page, "all_papers": papers, "papers": here, "findings": found}
     return templates.get_template("report.html.j2").render(view)

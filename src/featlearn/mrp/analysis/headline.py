@@ -156,9 +156,10 @@ def feature_growth(
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
     for ax, (title, history) in zip(axes, panels.items(), strict=True):
         own = pick(history, replicate=replicate)
-        last = pick(own, step=own["step"].max()).set_index(["class", "view"])["strength"]
+        last = pick(own, step=own["step"].max()).sort_values("strength")
+        weakest = last.drop_duplicates("class").set_index("class")["view"].to_dict()
         for (cls, view), line in own.groupby(["class", "view"]):
-            weaker = view == last[cls].idxmin()
+            weaker = view == weakest[cls]
             words = (
                 "a class's feature that ends weaker" if weaker else "its feature that ends stronger"
             )

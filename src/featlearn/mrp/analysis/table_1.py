@@ -92,10 +92,13 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
         row = {"task": task, "metric": seen["metric"].iloc[0], "stand-in": words}
         for model in MODELS:
             row[f"{model}: paper_value"] = seen.loc[model, "paper_value"]
-            row[f"{model}: measured"] = plus_minus(*seen.loc[model, ["measured", "half_width"]])
+            row[f"{model}: measured"] = plus_minus(
+                seen["measured"][model], seen["half_width"][model]
+            )
         paper = seen["paper_value"]
         row["gain: paper_value"] = round(paper["mask reconstruction"] - paper["supervised"], 1)
-        gain, half_width = seen.loc["mask reconstruction", ["gain", "gain_half_width"]]
+        gain = seen["gain"]["mask reconstruction"]
+        half_width = seen["gain_half_width"]["mask reconstruction"]
         row["gain: measured"] = ("+" if gain > 0 else "") + plus_minus(gain, half_width)
         rows.append(row)
     return pd.DataFrame(rows)
