@@ -112,8 +112,6 @@ class Slurm:
             "PATH": f"{folder / 'bin'}{os.pathsep}{SYSTEM_PATH}",
         }
 
-    # ------------------------------------------------------------------------------- life
-
     def start(self) -> Slurm:
         """Start everything and wait until all nodes are ready for jobs."""
         self.folder.chmod(0o755)
@@ -219,8 +217,6 @@ class Slurm:
         real = shutil.which("srun", path=SYSTEM_PATH)
         srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.env["SLURM_CONF"]} exec {real} "$@"\n')
         srun.chmod(0o755)
-
-    # ------------------------------------------------------------------------------- questions
 
     def ask(self, *command: str) -> str:
         """What a client of Slurm prints."""

@@ -47,13 +47,7 @@ if ALL_PAPERS:  # a job there is three starts of Snakemake: beside other work ha
 #: Its rules that compute on the device of the config, and its experiments.
 COMPUTING = {
     f"{PAPER}_{name}"
-    for name in (
-        "algorithm",
-        "image_heads",
-        "image_start",
-        "robust_train",
-        "robust_look",
-    )
+    for name in ("algorithm", "image_heads", "image_start", "robust_train", "robust_look")
 }
 EXPERIMENTS = {"paper_items", "algorithm", "phases", "starts", "oracles", "images", "robust"}
 
@@ -71,9 +65,6 @@ def made_here(checkout: Checkout, *targets: str, **options) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def training(fresh):
     return made_here(fresh(), PRETRAINED, DRAWN)
-
-
-# ------------------------------------------------------------------------------- a run
 
 
 @dataclass
@@ -163,9 +154,6 @@ def test_the_profile_knows_the_experiments_of_all_papers(fresh):
     assert not [rule for rule in alone if re.search("_(show|judge)_|^gathered$", rule)]
 
 
-# ------------------------------------------------------------------------------- losses
-
-
 @pytest.fixture(scope="module")
 def lost_node(fresh, slurm):
     """The node on which a training stands is lost; then the training may go on."""
@@ -247,8 +235,6 @@ def test_no_lock_is_left_and_the_bytes_are_those_of_a_local_run(killed, training
     assert made == {name: training[name] for name in made}
     assert "mrp/weights/headline/pretrained.safetensors" in made
 
-
-# ------------------------------------------------------------------------------- several nodes
 
 WEIGHTS = "results/smoke/own_images/weights/digits/pretrained-0.safetensors"
 

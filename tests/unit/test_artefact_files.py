@@ -37,9 +37,6 @@ def tensors() -> dict[str, torch.Tensor]:
     }
 
 
-# ------------------------------------------------------------------------------- Parquet
-
-
 def test_a_frame_comes_back_and_has_the_same_bytes_again(tmp_path):
     one, two, three = (tmp_path / f"{name}.parquet" for name in ("one", "two", "three"))
     write_parquet(tidy_frame(), one)
@@ -88,9 +85,6 @@ def test_tensors_come_back_as_they_were_written(tmp_path):
     for name, tensor in written.items():
         assert result[name].dtype == tensor.dtype
         assert torch.equal(result[name], tensor)
-
-
-# ------------------------------------------------------------------------------- plain files
 
 
 def test_an_atomic_write_makes_folders_and_leaves_nothing_beside(tmp_path):

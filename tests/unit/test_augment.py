@@ -46,9 +46,6 @@ def one_by_one(function, batch, values) -> torch.Tensor:
     return torch.stack([function(image, value) for image, value in zip(batch, values, strict=True)])
 
 
-# -------------------------------------------------------------------- the same as torchvision
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs", "values"),
     [
@@ -165,9 +162,6 @@ def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
         assert got[row].equal(padded[row, :, t : t + 8, x : x + 8])
 
 
-# ------------------------------------------------------------------------------------- the steps
-
-
 def test_reflection_is_torchs():
     batch = levels(4, 8)
     padded = torch.nn.functional.pad(batch.float(), (3,) * 4, mode="reflect").to(torch.uint8)
@@ -237,9 +231,6 @@ def test_noise_of_pixels_is_standard_normal_and_differs_between_images():
     assert abs((flat[:, 1:] * flat[:, :-1]).mean()) < 5 / math.sqrt(count)
 
 
-# ---------------------------------------------------------------------------------- composition
-
-
 def test_nothing_but_normalisation():
     batch = levels(5)
     augment = Augment({"preset": "none", "mean": [0.1, 0.2, 0.3], "std": [0.5, 0.25, 1.0]})
@@ -277,7 +268,7 @@ def test_wrong_settings_are_named():
     settings = {"steps": [{"op": "flip"}, {"op": "blur", "sigma": [2, 1]}]}
     told = list(augmentation_faults(settings, "augmentation"))
     assert told == [
-        "augmentation.steps.1.sigma must be two numbers above 0, the lower one first, got [2, 1]",
+        "augmentation.steps.1.sigma must be two numbers above 0, the lower one first, got [2, 1]"
     ]
     for images_and_draws in ((images(), draws(6)), (levels(6), draws(5))):
         with pytest.raises(ValueError, match="expected"):
@@ -296,9 +287,6 @@ def test_statistics_of_channels_are_those_of_the_pixels():
     seen = plain(batch, draws(600))
     assert seen.shape == (600, 3, 6, 6)
     torch.testing.assert_close(seen, plain.normalise(batch)[..., 1:7, 1:7])
-
-
-# ---------------------------------------------------------------------------------------- mixing
 
 
 def one_hot(count: int, classes=4) -> torch.Tensor:

@@ -106,9 +106,6 @@ def values(frame, test_set):
     return frame[frame["test_set"] == test_set].set_index("quantity")["value"]
 
 
-# --------------------------------------------------------------------------- known parts
-
-
 @pytest.mark.parametrize("view", [0, 1])
 def test_a_model_of_one_part_is_found_to_use_this_part_alone(experiment, tests, view):
     found = measured(experiment, classifier_using(experiment, view), tests)
@@ -161,9 +158,6 @@ def test_finer_maps_lie_where_they_say(times):
         torch.testing.assert_close(found[inner], middle[inner])
 
 
-# --------------------------------------------------------------------------- planted numbers
-
-
 def test_a_map_is_read_in_every_way_and_the_usual_one_is_the_reported_one(experiment, tests):
     classifier = classifier_using(experiment, 0)
     read = readings(experiment, classifier, tests[0])
@@ -214,9 +208,6 @@ def test_agreement_of_maps_that_know_and_of_maps_that_do_not():
     assert same["matched"] == same["matched_by_class"] == 0.5  # the first part of equals
     assert same["rank_correlation"] == 0
     assert agreement_values(hurting[:, :1], hurting[:, :1], labels) == {}
-
-
-# --------------------------------------------------------------------------- weights and config
 
 
 def test_a_classifier_is_read_from_the_weights_of_its_number_of_labels(experiment):

@@ -48,9 +48,6 @@ def undisturbed():
     return train(**EVERY)
 
 
-# ------------------------------------------------------------------------------- resume
-
-
 @pytest.mark.parametrize("after", [1, 2, 3, 7, 11, 12])
 def test_a_killed_training_ends_in_the_same_bytes(after, tmp_path, undisturbed):
     interrupted(tmp_path / "kept", after, **EVERY)
@@ -97,9 +94,6 @@ def test_a_finished_training_is_not_trained_again(tmp_path, undisturbed):
 def test_how_often_a_checkpoint_is_written_changes_no_byte(seconds, tmp_path, undisturbed):
     found = train(folder=tmp_path / "kept", checkpoint_every={"seconds": seconds})
     assert equal_bytes(found, undisturbed, tmp_path)
-
-
-# ------------------------------------------------------------------------------- torn files
 
 
 def newest(folder: Path) -> Path:
@@ -204,9 +198,6 @@ def test_a_training_with_other_settings_images_or_weights_starts_at_its_first_st
     assert before.items() <= {path.name: path.read_bytes() for path in kept.iterdir()}.items()
 
 
-# ------------------------------------------------------------------------------- what is in it
-
-
 def test_tied_weights_and_scalars_come_back(tmp_path):
     tied = torch.arange(6.0).view(2, 3)
     tensors = {"a": tied, "b": tied, "step": torch.tensor(3), "h": torch.ones(2).bfloat16()}
@@ -245,9 +236,6 @@ def test_a_loss_that_is_not_finite_is_never_kept(tmp_path):
     with pytest.raises(FeatlearnError, match="step 8 of 12"):
         train(Lost(), folder=tmp_path, record_every="epoch", **EVERY)
     assert newest(tmp_path).name.endswith("000000006.safetensors")
-
-
-# ------------------------------------------------------------------------------- signals
 
 
 @pytest.fixture

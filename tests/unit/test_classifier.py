@@ -43,9 +43,6 @@ def draws(size: int) -> Draws:
     return Draws((0, "test"), 0, size)
 
 
-# ------------------------------------------------------------------------------- the objective
-
-
 def test_label_smoothing_spreads_the_target():
     x, y = torch.randn(6, 3, 8, 8), torch.arange(6) % CLASSES
     at_once = classifier()(x, y, draws(6))["loss"].item()
@@ -88,8 +85,6 @@ def test_settings_that_make_no_sense_are_named():
         classifier(several=True, mixup=0.2)
 
 
-# ------------------------------------------------------------------------------- trained
-
 SETTINGS = {"steps": 25, "batch_size": 24, "learning_rate": 0.02, "record_every": 5}
 
 
@@ -117,9 +112,6 @@ def test_a_frozen_encoder_stays_as_it_is():
     fit(ours, images, labels, plain, SETTINGS | {"steps": 3}, (0, "test"))
     assert all(torch.equal(tensor, before[n]) for n, tensor in ours.encoder.state_dict().items())
     assert ours.head.weight.abs().max() > 0
-
-
-# ------------------------------------------------------------------------------- features
 
 
 def test_features_do_not_depend_on_the_batch_and_the_mode_comes_back(tmp_path):

@@ -68,9 +68,6 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     assert told in said
 
 
-# --------------------------------------------------------------------------- exit codes and signals
-
-
 def child(body):
     return [sys.executable, "-c", body]
 

@@ -159,9 +159,6 @@ def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
     assert "Traceback" not in told.stderr
 
 
-# --------------------------------------------------------------------------- export
-
-
 @pytest.mark.parametrize("file", ["c.safetensors", "e.safetensors"])
 def test_an_export_says_what_the_network_says(here, file, capsys):
     assert main(["export", file, "out.pt2"]) == 0

@@ -105,9 +105,6 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     assert given == kept
 
 
-# ------------------------------------------------------------------------------- faults
-
-
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -156,9 +153,6 @@ def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
     config = merge(valid(), {"steps": 10.0})
     filled = fill_defaults(config, SCHEMA, SCHEMA)
     assert list(faults(filled, SCHEMA)) or isinstance(filled["steps"], int)
-
-
-# ------------------------------------------------------------------------------- loading
 
 
 @pytest.fixture
@@ -233,9 +227,6 @@ def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, t
 def test_an_unknown_scale_is_refused_with_the_ones_there_are(root, scale):
     with pytest.raises(ConfigError, match=r"^scale must be one of desk, smoke, got"):
         load({"scale": scale}, root)
-
-
-# ------------------------------------------------------------------------------- papers
 
 
 @pytest.fixture

@@ -353,8 +353,7 @@ def test_a_contradiction_names_its_key_and_what_was_expected(section, path, valu
 
 
 @pytest.mark.parametrize(
-    "images",
-    [None, {"augmentation": None}, {"gain": {"augmentation": None}}, {"detection": None}],
+    "images", [None, {"augmentation": None}, {"gain": {"augmentation": None}}, {"detection": None}]
 )
 def test_pictures_that_a_layer_takes_away_are_those_by_default(images):
     config = load({"scale": "smoke", "images": images}, ROOT)

@@ -66,9 +66,6 @@ def error(found, wanted):
     return float((found - wanted).norm() / wanted.norm())
 
 
-# ------------------------------------------------------------------------------- data
-
-
 @pytest.mark.parametrize("kind", ["hadamard", "qr", "spiky"])
 def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
     spec = SparseCoding(8, 16, dictionary=kind)
@@ -122,9 +119,6 @@ def test_random_masks_are_fair_and_views_complementary():
     assert positives(x, streams()("v"), "none")[0] is x
 
 
-# ------------------------------------------------------------------------------- model
-
-
 def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
     u = gaussian(1, 50, 4).requires_grad_()
     b = torch.tensor([[0.3, 0.0, -0.5, 1.0]], dtype=torch.float64, requires_grad=True)
@@ -138,9 +132,6 @@ def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
 def test_initial_weights_have_the_norm_asked_for():
     w = initial_weights(400, 16, 0.3, streams()("w"))
     assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
-
-
-# ------------------------------------------------------------------------------- gradient
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
@@ -191,9 +182,6 @@ def test_gradient_descent_has_the_regret_of_lemma_e11(rate):
         assert (total <= away / (2 * rate) + rate / 2 * sizes + 1e-9).all()
     # and it says something: the comparator that stays at the start loses to what was learned
     assert (excess[0] < 0).all()
-
-
-# ------------------------------------------------------------------------------- closed forms
 
 
 def test_the_printed_gradient_is_not_the_gradient():

@@ -59,9 +59,6 @@ def trained(training, thresholds=None, **options):
     return own, train(own, record_every=10)
 
 
-# ------------------------------------------------------------------------------- training
-
-
 @pytest.mark.parametrize("rule", ["scheduled", "zero", "trained"])
 def test_a_replicate_trains_the_same_alone_and_in_a_batch(rule):
     thresholds = Thresholds(rule, growth=1.5, learning_rate=0.1)
@@ -152,9 +149,6 @@ def test_printed_definitions_of_t1():
     assert growth["proof of C.1"] == pytest.approx(2, rel=0.01)
 
 
-# ------------------------------------------------------------------------------- probe
-
-
 def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
     config = {
         "replicates": 2,
@@ -195,9 +189,6 @@ def test_a_neuron_that_barely_fired_once_spoils_no_probe():
         probe(Task(f[:, :1000], y[:, :1000], f[:, 1000:], y[:, 1000:])) for f in (x, features)
     )
     assert torch.allclose(plain.nmse, spiked.nmse)
-
-
-# ------------------------------------------------------------------------------- measurements
 
 
 def perfect(neurons_per_atom=2, size=1.0):

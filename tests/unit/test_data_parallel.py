@@ -166,9 +166,6 @@ def test_a_batch_with_fewer_images_than_processes_is_refused():
         _check_smallest(plan, Processes(0, 2))
 
 
-# --------------------------------------------------------------------------- together
-
-
 def test_on_one_machine_torchrun_alone_starts_all():
     words = command("json.tool", ["x.json"], Layout(4), {"SLURM_JOB_ID": "7"})
     assert words[0] == sys.executable

@@ -54,9 +54,6 @@ def plain(images: Tensor, draws: Draws) -> Tensor:
     return images.float() / 128 - 1
 
 
-# ------------------------------------------------------------------------------- precision
-
-
 def found(boxes: list[list[float]], scores: list[float], labels: list[int]) -> dict[str, Tensor]:
     return {
         "boxes": torch.tensor(boxes).reshape(-1, 4),
@@ -101,9 +98,6 @@ def test_a_class_counts_as_much_as_another():
     assert detection_precision([right, wrong], targets)["ap50"] == pytest.approx(0.5)
 
 
-# ------------------------------------------------------------------------------- targets
-
-
 def test_mirroring_moves_the_boxes_with_the_pixels():
     images = torch.zeros(2, 3, 10, 10)
     images[:, :, 2:5, 1:4] = 1
@@ -120,8 +114,6 @@ def test_an_empty_box_is_named():
         pack_targets(boxes, torch.zeros(1, 2).long())
     pack_targets(boxes, torch.tensor([[0, -1]]))  # no object, so no matter
 
-
-# ------------------------------------------------------------------------------- the detector
 
 SETTINGS = {"steps": 120, "batch_size": 8, "learning_rate": 0.005, "warmup": 5, "record_every": 10}
 
@@ -167,9 +159,6 @@ def test_a_pyramid_needs_stages():
 
 
 EMPTY = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.int64)}
-
-
-# --------------------------------------------------------------------------- region_pooling
 
 
 PIXELS = 64

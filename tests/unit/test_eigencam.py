@@ -55,9 +55,6 @@ def test_a_centred_map_does_not_see_what_all_positions_share():
         assert abs(correlation(ours, theirs)) > 0.9999
 
 
-# ------------------------------------------------------------------------------- signs
-
-
 def from_backend(rows: np.ndarray, backend: str) -> np.ndarray:
     """The map of ``rows`` (P, C), with the sign that a library happens to give it."""
     if backend == "numpy":
@@ -101,9 +98,6 @@ def test_a_map_that_is_its_own_negative_still_has_one_sign(heights):
     flipped = -maps * _signs(-maps, energy, True)
     assert torch.equal(fixed, flipped)
     assert fixed[0, fixed[0].abs().argmax()] > 0
-
-
-# ------------------------------------------------------------------------------- hard input
 
 
 @pytest.mark.parametrize("shape", SHAPES)

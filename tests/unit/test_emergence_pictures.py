@@ -46,9 +46,6 @@ def streams(purpose, number=2):
     return Streams(5, "emergence", "test", range(number))(purpose)
 
 
-# ------------------------------------------------------------------------------------ pictures
-
-
 def test_pictures_are_normalised_by_the_training_part_and_grey_ones_have_one_channel(
     section, cache
 ):
@@ -76,9 +73,6 @@ def test_what_a_set_lacks_is_named(section, cache):
     settings["classes"] = ["0", "ship"]
     with pytest.raises(FeatlearnError, match=r"here\.classes: 'ship' is none of 0, 1"):
         open_pictures(settings, cache, (5, "test"), [0], "here")
-
-
-# ------------------------------------------------------------------------------------ teachers
 
 
 def fc(streams, size=4, inputs=6, classes=3):
@@ -192,9 +186,6 @@ def test_each_replicate_has_a_mixture_of_its_own():
     assert is_new.sum(1).tolist() == [10, 10]
     assert torch.equal(mixed[..., 0] == 1, is_new)
     assert not torch.equal(is_new[0], is_new[1])
-
-
-# ------------------------------------------------------------------------- neurons and filters
 
 
 def test_directions_count_lines():

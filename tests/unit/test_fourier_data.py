@@ -6,14 +6,7 @@ import pytest
 import torch
 
 from featlearn.fourier.baselines import heads
-from featlearn.fourier.data import (
-    index_of,
-    labels,
-    orbits,
-    split,
-    split_tuples,
-    tuples,
-)
+from featlearn.fourier.data import index_of, labels, orbits, split, split_tuples, tuples
 from featlearn.fourier.network import normal_start
 
 

@@ -5,23 +5,11 @@ from math import cos, factorial, pi
 import pytest
 import torch
 
-from featlearn.fourier.closed_forms import (
-    amplitude,
-    frequencies,
-    maximum_margin,
-    width,
-)
+from featlearn.fourier.closed_forms import amplitude, frequencies, maximum_margin, width
 from featlearn.fourier.constructions import PHASES, construct, thesis_phases
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.experiments.theory import wrong_spread
-from featlearn.fourier.network import (
-    Network,
-    logits,
-    look,
-    neuron_norms,
-    norm,
-    normal_start,
-)
+from featlearn.fourier.network import Network, logits, look, neuron_norms, norm, normal_start
 from featlearn.fourier.neuron import ascend, objective
 from featlearn.fourier.spectra import circuits, contributions
 

@@ -100,9 +100,6 @@ def test_power_is_shared_by_the_squares_of_amplitudes():
     assert waves.size.item() == pytest.approx(math.sqrt(3))
 
 
-# --------------------------------------------------------------------------- lessons
-
-
 def lesson(kind: str, asked: torch.Tensor | None = None) -> Lesson:
     streams = Streams(0, "fourier", "lesson", range(3))("split")
     return Lesson.draw(kind, 3, 5, 0.5, streams, asked)
@@ -167,9 +164,6 @@ def test_the_adder_reads_the_inputs_and_the_sign():
     assert torch.allclose(sum_losses(shape, weights, a), expected, atol=1e-6)
     # a network with positions tells orders apart
     assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
-
-
-# --------------------------------------------------------------------------- grokking
 
 
 @pytest.mark.parametrize(("k", "p", "count", "layers"), [

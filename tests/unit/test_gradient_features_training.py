@@ -165,9 +165,6 @@ def test_stripped_labels_have_no_mean_and_no_linear_part():
     torch.testing.assert_close(put_back, shifted.y)
 
 
-# --------------------------------------------------------------------------- networks of the proofs
-
-
 @pytest.mark.parametrize(("block", "blocks"), [(3, 1), (5, 1), (3, 3)])
 def test_the_parity_truth_has_no_hinge_loss(block, blocks):
     law = Parity(block * blocks, block, blocks, 0.1, 0.3)

@@ -13,7 +13,6 @@ STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
 EYE = torch.eye(8, dtype=theory.DTYPE)
 
-# --------------------------------------------------------------------------- regression
 
 # the best rank falls with the noise, from 5 to 0
 GOLDEN = {  # directions, N, sigma: losses of ranks 0 .. 8
@@ -99,9 +98,6 @@ def test_ranks_stay_what_they_are_in_training():
     begun = linear.start([1, 3], 8, STREAMS("start"), blocks=False)
     weights = linear.trained("test", begun, VALUES, EYE, 10, 8, recipe, STREAMS("train"))
     assert torch.linalg.matrix_rank(linear.product(weights)).tolist() == [1, 3, 1, 3]
-
-
-# --------------------------------------------------------------------------- parity
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 2), (1, 3), (2, 4)])
@@ -191,9 +187,6 @@ def test_finite_prompts_tend_to_the_limit():
     drawn = parity.sample(8, (0, 1), 0.2, 1024, 4000, STREAMS("hinge")[0])
     lost = (1 - drawn.label * parity.answers(head, drawn.read)).relu().mean()
     assert float(lost) == pytest.approx(float(parity.hinge(head, 0.2)[0]), abs=0.05)
-
-
-# --------------------------------------------------------------------------- small and real models
 
 
 def test_flips_and_garbled_words():

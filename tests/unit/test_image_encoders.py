@@ -153,9 +153,6 @@ def test_few_channels_train_without_avx512():
     assert done.returncode == 0, done.stderr
 
 
-# ------------------------------------------------------------------------------------------- ViT
-
-
 @pytest.mark.parametrize("size", [16, 24])
 def test_vision_transformer_is_that_of_torchvision(size):
     torch.manual_seed(0)
@@ -201,9 +198,6 @@ def test_sine_cosine_positions_are_fixed_and_tell_rows_from_columns():
     torch.testing.assert_close(column[2], torch.cat([angle.sin(), angle.cos()]))
 
 
-# ---------------------------------------------------------------------------------- layers, faults
-
-
 def test_maps_of_a_named_layer():
     encoder, x = build(VIT), pictures()
     maps = encoder.layer_maps(x, "blocks.1")
@@ -236,9 +230,6 @@ def _with_unused(encoder):
 def test_impossible_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         build(settings)
-
-
-# --------------------------------------------------------------------------- layers by name
 
 
 @pytest.mark.parametrize(

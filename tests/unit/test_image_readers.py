@@ -71,9 +71,6 @@ def opened(tmp_path: Path, root: Path, **settings):
     )
 
 
-# ----------------------------------------------------------------------------------- decoding
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -184,9 +181,6 @@ def test_an_image_of_too_many_pixels_is_not_decoded():
             decode(bomb, 8, "crop", 10**6)
 
 
-# ------------------------------------------------------------------------------------- folders
-
-
 def test_a_folder_of_classes(tmp_path):
     root = class_folders(tmp_path / "set", zebra=2, ant=3)
     put(root / "ant" / "deeper" / "x.JPG", encoded(kind="JPEG"))
@@ -266,9 +260,6 @@ def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
     assert splits["test"].faults["file"].tolist() == ["c.JPEG"]
 
 
-# ------------------------------------------------------------------------------------- Parquet
-
-
 def parquet(path: Path, contents, labels, image="image", label="label", struct_=True, names=None):
     if struct_:
         kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -338,9 +329,6 @@ def test_splits_of_parquet_files_by_their_names(tmp_path):
     assert splits["train"].labels.tolist() == [0, 1, 2, 0]
     assert splits["test"].labels.tolist() == [1], "classes are those of the training images"
     assert splits["test"].faults["reason"].tolist() == ["label 7; expected 0 to 2"]
-
-
-# -------------------------------------------------------------------------------------- arrays
 
 
 def random_levels(*shape: int) -> np.ndarray:
@@ -500,9 +488,6 @@ def test_a_pattern_says_what_stays_together(tmp_path):
     assert len(tens[0] | tens[1]) == 4
 
 
-# ------------------------------------------------------------------------------------ subsets
-
-
 def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
     contents = [encoded(colour=(row, 0, 0)) for row in range(20)]
     contents[3] = b"broken"  # counts as a row
@@ -562,8 +547,6 @@ def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monk
     monkeypatch.setattr("sklearn.__file__", str(tmp_path / "sklearn.py"), raising=False)
     assert state() == here
 
-
-# ----------------------------------------------------------------------------------------- VOC
 
 ANNOTATION = (
     """<annotation><size><width>32</width><height>16</height></size>{objects}</annotation>"""

@@ -32,9 +32,6 @@ def plain_net(width=3):
         return build_encoder({"kind": "plain", "width": width}, 16)
 
 
-# --------------------------------------------------------------------------- shapes on colour
-
-
 def test_an_image_is_its_latents_drawn():
     dials = ShapeDials(noise=0.0)
     made = sample(dials, 40, NAME)
@@ -98,9 +95,6 @@ def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_
     assert torch.equal(training(tmp_path).trace, whole.trace)
 
 
-# --------------------------------------------------------------------------- pictures
-
-
 def test_pictures_make_their_own_channel_large_and_do_not_depend_on_the_others():
     net = plain_net(4)
     mean, std = torch.tensor([0.5, 0.4, 0.3]), torch.tensor([0.2, 0.3, 0.25])
@@ -139,9 +133,6 @@ def test_chroma_and_roughness_of_known_pictures():
     assert float(roughness(flat)) == pytest.approx(0, abs=1e-6)
 
 
-# --------------------------------------------------------------------------- firing
-
-
 def test_firing_is_counted_where_maps_are_above_zero():
     net, plain = plain_net(), Augment({"preset": "none"})
     images = torch.randint(256, (9, 3, 16, 16), dtype=torch.uint8)
@@ -159,9 +150,6 @@ def test_firing_is_counted_where_maps_are_above_zero():
 def test_hoyer_is_between_equal_and_alone():
     rows = torch.tensor([[2.0, 2.0, 2.0, 2.0], [0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     assert hoyer(rows).tolist() == [0, 1, 1]
-
-
-# --------------------------------------------------------------------------- maps
 
 
 def test_silhouette_and_purity_are_those_of_scikit_learn():
@@ -182,9 +170,6 @@ def test_a_map_repeats_itself_and_keeps_clusters_apart():
     assert silhouette(torch.from_numpy(first), labels) > 0.5
     with pytest.raises(ValueError, match="features: 5 rows; expected more than 10"):
         tsne(features[:5], NAME, 10)
-
-
-# --------------------------------------------------------------------------- colour
 
 
 def test_explained_share_is_one_for_linear_and_none_for_foreign_targets():

@@ -56,9 +56,6 @@ def own_strengths(pictures: Pictures) -> torch.Tensor:
     return pictures.strengths.gather(1, pictures.parts_of_class[pictures.labels])
 
 
-# ------------------------------------------------------------------------- which parts, how strong
-
-
 def test_classes_views_and_strengths_have_their_probabilities(drawn):
     for label in range(4):
         assert frequency_fits(drawn.labels == label, 1 / 4)
@@ -119,9 +116,6 @@ def test_the_share_of_single_view_images_shifts_no_other_draw(drawn):
     assert torch.equal(multi.images[~drawn.single_view], drawn.images[~drawn.single_view])
 
 
-# ------------------------------------------------------------------------------- places, masks
-
-
 def test_random_places_reach_every_pixel_alike():
     settings = {**SMALL, "sparsity": 0, "parts_per_class": 1, "rotation": 0, "scaling": 0}
     pictures = World(settings).sample(COUNT, NAME)
@@ -157,9 +151,6 @@ def test_a_group_keeps_its_parts_side_by_side():
     assert {tuple(cell) for cell in cells[:, 0].tolist()} == {
         (x, y) for x in range(2) for y in range(3)
     }
-
-
-# ------------------------------------------------------------------------- what the pixels show
 
 
 def test_an_image_is_its_background_with_its_parts_over_it():
@@ -213,9 +204,6 @@ def test_noise_has_its_standard_deviation():
     # 0.5 is rounded up to 128, and rounding adds the variance of a uniform law of width 1 / 255
     assert abs(bare.mean().item() - 0.5) < 1e-3
     assert abs(bare.var().item() - (0.05**2 + 1 / 255**2 / 12)) < 5e-5
-
-
-# --------------------------------------------------------------------------------- parts, classes
 
 
 def test_stamps_hold_the_whole_part_at_every_jitter():
@@ -274,9 +262,6 @@ def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         World(settings)
-
-
-# ----------------------------------------------------------------------------------- scenes
 
 
 SCENES = {"image_size": 64, "objects": [1, 3], "object_size": [16, 24]}

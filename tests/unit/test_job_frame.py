@@ -95,20 +95,13 @@ def made_input(name="mrp/data.parquet", content=b"data " * 20) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     status = path.stat()
-    record = {
-        "bytes": status.st_size,
-        "mtime_ns": status.st_mtime_ns,
-        "sha256": digest(path),
-    }
+    record = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": digest(path)}
     provenance.write_record(RESULTS, path, record)
     return path
 
 
 def log_text() -> str:
     return (RESULTS / "logs/train.log").read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------------------------- a good end
 
 
 def test_outputs_get_their_names_only_when_the_job_ends_well():
@@ -187,9 +180,6 @@ def test_a_kill_between_record_and_rename_is_found(monkeypatch):
     assert list(provenance.damaged_artefacts(RESULTS)) == [target]
 
 
-# ------------------------------------------------------------------------------- inputs, settings
-
-
 def test_inputs_and_outputs_are_found_by_name_by_number_and_in_order():
     inputs = {"data": "a.parquet", "runs": ["b.parquet", "c.parquet"]}
     for name in ("a", "b", "c"):
@@ -233,9 +223,6 @@ def test_the_device_follows_what_there_is(monkeypatch):
     assert prepare("auto").type == "cpu"
     with pytest.raises(FeatlearnError, match="device: cuda was asked for"):
         prepare("cuda")
-
-
-# ------------------------------------------------------------------------------- a bad end
 
 
 def test_an_error_leaves_no_output_no_staging_and_a_log_with_the_traceback():
@@ -347,9 +334,6 @@ def test_a_job_ends_soon_after_the_run_that_started_it_was_killed(workplace):
         job.stdout.close()
     assert staging_is_gone()
     assert not (RESULTS / "mrp").exists()
-
-
-# ------------------------------------------------------------------------------- checkpoints
 
 
 def test_what_a_job_can_go_on_from_outlives_a_failure_and_goes_with_the_commit():

@@ -34,9 +34,6 @@ def last(iterator):
     return one
 
 
-# --------------------------------------------------------------------------- the construction
-
-
 def test_a_layer_is_the_block_of_lemma_8_13():
     prompts = started()
     x, y, q, alpha = prompts.x, prompts.y, prompts.q, prompts.alpha
@@ -98,9 +95,6 @@ def test_the_hand_oracle_of_two_features():
     assert missed <= 1.0544511502
 
 
-# --------------------------------------------------------------------------- errors and bounds
-
-
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 1.7])
 def test_exact_errors_are_those_of_a_run(ratio):
     prompts = started()
@@ -133,9 +127,6 @@ def test_one_loop_solves_the_task_with_a_single_example():
     tf = model.output(z)
     torch.testing.assert_close((tf * prompts.theta).sum(1), prompts.alpha)
     assert (tf / prompts.alpha[:, None] - prompts.theta).norm(dim=1).median() > 0.5
-
-
-# --------------------------------------------------------------------------- optima
 
 
 def explicit_conjugate_gradients(h, b, count):
@@ -193,9 +184,6 @@ def test_best_shared_steps_are_the_optimum(loss):
             assert error(moved) > error(found.roots)
     if loss == "parameter":
         assert np.isreal(found.roots).all()
-
-
-# --------------------------------------------------------------------------- prompts and limits
 
 
 def test_prompts_are_as_defined():

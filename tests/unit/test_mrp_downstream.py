@@ -12,22 +12,14 @@ from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
 from featlearn.mrp.experiments.clean import induction_quantities
-from featlearn.mrp.experiments.finetuning import (
-    first_head,
-    wrong_mass,
-)
+from featlearn.mrp.experiments.finetuning import first_head, wrong_mass
 from featlearn.mrp.experiments.localisation import (
     own_patches,
     patch_evidence,
     precision,
     share_of_evidence,
 )
-from featlearn.mrp.experiments.transfer import (
-    Case,
-    Outcome,
-    extend_features,
-    measured,
-)
+from featlearn.mrp.experiments.transfer import Case, Outcome, extend_features, measured
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.train import pretrain, train_classifier
@@ -50,9 +42,6 @@ def pure_kernels(features, idle=2):
     winners = STRENGTH * features.flatten(1, 2)
     rest = initial_kernels(idle, features.shape[-1], 0.01, STREAMS("idle")).to(features)
     return torch.cat([winners, rest], dim=1)
-
-
-# --------------------------------------------------------------------------- wrong mass
 
 
 def test_wrong_mass_is_one_minus_the_probability_of_the_class():
@@ -80,9 +69,6 @@ def test_training_writes_down_the_mean_wrong_mass_of_its_samples():
     assert (trace["wrong_mass"][1] < down.wrong_mass).all()
 
 
-# --------------------------------------------------------------------------- the first step
-
-
 def test_the_first_head_is_the_gradient_step_from_zero():
     features, drawn = problem()
     w = pure_kernels(features).requires_grad_()
@@ -94,9 +80,6 @@ def test_the_first_head_is_the_gradient_step_from_zero():
     found = first_head(h.detach(), drawn.y, 4, 3.0)
     torch.testing.assert_close(found, -3.0 * down_u, rtol=1e-12, atol=1e-14)
     assert torch.count_nonzero(down_w) == 0  # from a zero head the encoder does not move
-
-
-# --------------------------------------------------------------------------- kernels at T_0
 
 
 def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature():
@@ -111,9 +94,6 @@ def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature
         short = pretrain(*one, ACTIVATION, max_steps=last, **options)
         torch.testing.assert_close(long.at_capture[part], short.w)
     assert not torch.equal(long.at_capture, long.w)
-
-
-# --------------------------------------------------------------------------- transfer
 
 
 def test_new_features_are_orthonormal_to_all_and_the_old_ones_stay():
@@ -166,9 +146,6 @@ def test_transfer_rows_tell_old_from_new_classes():
     assert read("old", "accuracy_single_view") == [0, 0]
 
 
-# --------------------------------------------------------------------------- selection
-
-
 def test_a_setting_is_chosen_on_the_other_replicates_only():
     score = np.array([[1.0, 0.0, 0.0], [0.4, 0.4, 0.4]])
     # without replicate 0 the first setting has nothing; without the others it has 1 against 0.8
@@ -200,9 +177,6 @@ def test_only_the_chosen_rate_of_a_case_is_reported():
     assert (found["recipe"] == "supervised").sum() == 1
     with pytest.raises(KeyError, match="captured"):
         per_replicate(found, recipe="finetuned", classes="new", quantity="captured")
-
-
-# --------------------------------------------------------------------------- localisation
 
 
 def test_evidence_sums_to_the_score_of_the_class():

@@ -110,9 +110,6 @@ def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
     torch.testing.assert_close(w, (size * v).expand_as(w), rtol=1e-9, atol=1e-12)
 
 
-# --------------------------------------------------------------------------- teacher and student
-
-
 @pytest.mark.parametrize("q", [2, 3, 4])
 @pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
 def test_the_loss_is_the_mean_over_all_masks(q, theta):
@@ -169,9 +166,6 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
 )
 def test_the_teacher_factor_follows_its_schedule(schedule, step, wanted):
     assert teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
-
-
-# ------------------------------------------------------------------------------- in the loop
 
 
 def test_the_factor_of_a_run_starts_at_step_zero():

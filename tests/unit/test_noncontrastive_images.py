@@ -163,9 +163,6 @@ def test_missing_images_can_be_planned(smoke):
     assert line.startswith("noncontrastive.images.cifar10.data: ")
 
 
-# --------------------------------------------------------------------------- claims and table
-
-
 def frames(sets, worth):
     """Measurements in which ``worth(run, layer, quantity)`` is what every replicate shows."""
     layers, of_layers = ("encoder", "projection"), ("correlation", "effective_rank", "spread")
@@ -235,9 +232,6 @@ def test_smoke_shows_nothing(smoke):
     assert found.loc["noncontrastive/images-digits-collapse", "verdict"] == NOT_SHOWN
     # made pictures beside real ones are for Figure 2
     assert not any(name.startswith("noncontrastive/images-parts-collapse") for name in found.index)
-
-
-# --------------------------------------------------------------------------- Figure 5
 
 
 def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):

@@ -186,9 +186,6 @@ def test_printed_toy_accuracies_need_other_slopes():
     assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
 
 
-# --------------------------------------------------------------------------- the trainer
-
-
 def test_swad_averages_the_valley():
     swad = Swad(converge=2, tolerance=2, ratio=0.1)
     # high, then a valley of three, then high again: the high ends stay out
@@ -298,8 +295,6 @@ def test_networks_of_a_stack_train_as_each_would_alone(norm):
     for key, value in alone.items():
         torch.testing.assert_close(every[key][5].float(), value[0].float(), rtol=1e-3, atol=1e-4)
 
-
-# --------------------------------------------------------------------------- domains
 
 TRAINING = {
     "steps": 4, "rate": 1e-3, "weight_decay": 0.0, "batch_size": 4, "checkpoint_every": 2,

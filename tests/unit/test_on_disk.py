@@ -182,9 +182,6 @@ def test_a_label_beyond_measure_takes_no_memory(label):
         images.read([(np.zeros((4, 4, 3), np.uint8), n) for n in (0, label)], size=8)
 
 
-# --------------------------------------------------------------------------- the command
-
-
 def test_a_config_that_is_a_folder_or_no_text_is_not_written_over(
     flowers, tmp_path, monkeypatch, capsys
 ):

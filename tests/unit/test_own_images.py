@@ -80,9 +80,6 @@ def experiment(garden, cache):
     return RealExperiment("garden", tiny(garden), cache, seed=0, replicate=0)
 
 
-# ------------------------------------------------------------------------------- config
-
-
 def test_a_name_that_is_no_file_name_is_refused():
     sets = {"my/flowers": {"data": {"kind": "digits"}}}
     with pytest.raises(ConfigError, match=r"real_images must be names of at most 64"):
@@ -178,9 +175,6 @@ def test_every_config_on_the_page_is_valid(text):
         with torch.inference_mode():
             loss = method(torch.zeros(2, 3, size, size), None, Draws(("page",), 0, 2))["loss"]
         assert loss.isfinite()
-
-
-# ------------------------------------------------------------------------------- on disk
 
 
 def test_data_that_are_not_there_are_told_together(tmp_path):
@@ -286,9 +280,6 @@ def test_a_folder_without_two_classes_is_refused_before_any_job(folders, tmp_pat
         picture(number, COLOURS["rose"]).save(place / f"{number}.png")
     with pytest.raises(ConfigError, match="class folders; expected two or more, one a class"):
         state({"own": tiny(tmp_path)})
-
-
-# ------------------------------------------------------------------------------- experiment
 
 
 def test_images_are_normalised_by_their_own_statistics_or_by_given_ones(garden, cache, experiment):

@@ -40,9 +40,6 @@ def same(one, other) -> bool:
     return list(one) == list(other) and all(torch.equal(one[name], other[name]) for name in one)
 
 
-# ------------------------------------------------------------------------------- pictures
-
-
 @pytest.mark.parametrize(
     ("name", "seed", "replicate"), [("images-validation", 0, 0), ("images", 1, 0), ("images", 0, 1)]
 )
@@ -83,9 +80,6 @@ def test_labelled_subsets_are_balanced_and_nested_and_only_in_another_order(expe
     assert sorted(rows.tolist()) == list(range(len(drawn)))
     assert torch.equal(drawn.images[rows], experiment.train.images)
     assert torch.equal(drawn.labels[rows], experiment.train.labels)
-
-
-# ------------------------------------------------------------------------------- trainings
 
 
 def test_other_worlds_have_the_same_parts(experiment):
@@ -167,9 +161,6 @@ def test_an_interrupted_pre_training_goes_on_to_the_same_bytes(experiment, confi
     pd.testing.assert_frame_equal(history, again)
 
 
-# ------------------------------------------------------------------------------- evaluation
-
-
 def test_an_evaluation_holds_every_number(experiment, config):
     found, trained = evaluate(experiment, "cnn", None, config["comparison"])
     assert list(found) == ["evaluation", "labels", "quantity", "value"]
@@ -227,9 +218,6 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
         method: ["ap", "ap50", "ap75"] for method in methods
     }
     assert precision["value"].between(-1, 1).all()
-
-
-# ------------------------------------------------------------------------------- claims
 
 
 def claimed(replicates=5, epochs=100) -> dict:

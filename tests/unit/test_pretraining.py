@@ -154,9 +154,6 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
     assert found.hit.item() == pytest.approx(wanted, rel=0.01)
 
 
-# ------------------------------------------------------------------------------- sweeps
-
-
 def test_a_theta_for_each_replicate_is_used_by_it_alone(problem):
     x, _, w = problem
     thetas = numbers(0.2, 0.5, 1.0)
@@ -192,9 +189,6 @@ def test_a_sweep_in_one_batch_is_the_runs_of_its_points(problem, q, schedule, ra
         torch.testing.assert_close(together.w[r], alone.w[0], rtol=1e-7, atol=1e-9)
 
 
-# ------------------------------------------------------------------------------- printed gradient
-
-
 def test_the_printed_gradient_is_the_formula_of_fact_2_2(problem):
     x, _, w = problem
     w, theta, varrho = 8 * w, 0.4, 0.3
@@ -209,9 +203,6 @@ def test_the_printed_gradient_is_the_formula_of_fact_2_2(problem):
     torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
     true = mae_descent(x, w, theta, ACTIVATION)
     assert (found - true).norm() > 0.05 * true.norm()
-
-
-# ------------------------------------------------------------------------------- divergence
 
 
 def test_divergence_that_is_allowed_is_marked_and_hurts_no_other_replicate(problem):
@@ -259,9 +250,6 @@ def test_divergence_that_is_not_allowed_stops_the_run_at_its_step(problem):
     seen = run(problem, learning_rate=numbers(0.5, 5.0, 0.5), may_diverge=True, hit_factor=50.0)
     with pytest.raises(DivergedError, match=rf"^step {int(seen.stopped[1])}: "):
         run(problem, learning_rate=numbers(0.5, 5.0, 0.5), hit_factor=50.0)
-
-
-# ------------------------------------------------------------------------------- the page
 
 
 def test_the_script_of_the_page_runs_as_printed(capsys):

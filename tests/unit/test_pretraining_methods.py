@@ -67,9 +67,6 @@ def predicted_of(objective, x, mask):
     return objective.predict(objective.encoder.body(objective.mask(objective.encoder, x, mask)))
 
 
-# ------------------------------------------------------------------------------- all of them
-
-
 @pytest.mark.parametrize(("encoder", "method"), EVERY)
 def test_a_few_steps_lower_the_loss_and_reach_every_parameter(encoder, method):
     objective, x = build(encoder, method), pictures()
@@ -134,9 +131,6 @@ def test_tokens_and_biases_do_not_decay_and_a_teacher_is_in_no_group(encoder, me
         else:
             small = parameter.ndim < 2 or name.endswith(("token", "pos_embed"))
             assert grouped[id(parameter)] == (0 if small else 0.05)
-
-
-# ---------------------------------------------------------------------------------------- SimMIM
 
 
 class Constant(torch.nn.Module):
@@ -215,9 +209,6 @@ def test_a_cell_of_the_decoder_paints_its_own_place():
         assert tuple(changed.amax(0)) == high
 
 
-# ------------------------------------------------------------------------------------------- MAE
-
-
 def test_mae_counts_and_folding():
     objective, x, order = masked(VIT, MAE)
     assert torch.equal(order.sort(1).values, torch.arange(16).expand(BATCH, -1))
@@ -260,9 +251,6 @@ def test_mae_looks_at_masked_patches_only_and_sees_the_others():
     torch.testing.assert_close(objective.loss(x, order), (predicted - normal).square().mean())
     plain = build(VIT, MAE | {"normalised_target": False})
     torch.testing.assert_close(plain.loss(x, order), (predicted - target).square().mean())
-
-
-# -------------------------------------------------------------------------------------- data2vec
 
 
 @pytest.mark.parametrize("encoder", [CNN, VIT])
@@ -331,9 +319,6 @@ def test_data2vec_looks_at_masked_positions_only(monkeypatch):
     torch.testing.assert_close(loss, wanted)
 
 
-# ------------------------------------------------------------------------------------------ BEiT
-
-
 def test_beit_predicts_the_codes_of_a_teacher_that_never_changes():
     objective, x = build(CNN, BEIT), pictures()
     before = {k: v.clone() for k, v in objective.teacher.state_dict().items()}
@@ -380,9 +365,6 @@ def test_k_means_finds_separate_heaps_and_leaves_no_code_empty():
     assert torch.equal(centres, k_means(points, 6, 30, (0, "heaps")))
 
 
-# ---------------------------------------------------------------------------------------- faults
-
-
 def test_positions_that_hold_several_mask_cells_count_by_their_share():
     objective, x, mask = masked(CNN | {"stem_stride": 2}, DATA2VEC)
     shares = masked_share(mask, 4, 8)
@@ -420,9 +402,6 @@ def test_images_must_be_whole_cells():
         objective(x, None, draws())
     with pytest.raises(ConfigError, match="cells of 4 px do not fill an image of 18x18 px"):
         objective(pictures(size=18), None, draws())
-
-
-# --------------------------------------------------------------------------- masking
 
 
 def many(size=64, step=0, rows=None):

@@ -114,9 +114,6 @@ def test_faulty_input_is_named():
         nearest_neighbours((x, y), x, CLASSES, (30,))
 
 
-# ------------------------------------------------------------------------------- several labels
-
-
 def several(images: int, width: int) -> tuple[Tensor, Tensor]:
     x, y = features(images, width, apart=0.4)
     return standardised(x), torch.stack([y == 0, y >= 2, y == 3], 1).long()
@@ -156,9 +153,6 @@ def test_average_precision_by_hand():
     assert average_precision(scores, torch.zeros(4, 1)).isnan().all()
 
 
-# ------------------------------------------------------------------------------- the penalty
-
-
 def test_the_penalty_is_chosen_on_the_validation_split():
     x, y = features(120, 80, apart=0.35)
     other = features(400, 80, apart=0.35, seed=0)[0][120:], features(400, 80, apart=0.35)[1][120:]
@@ -174,9 +168,6 @@ def test_the_probe_is_fitted_again_on_both_splits():
     chosen = choose_probe((x[:150], y[:150]), (x[150:], y[150:]), CLASSES)
     whole = fit_path(x, y, CLASSES, [chosen.penalty])[0]
     assert torch.equal(chosen.weight, whole.weight)
-
-
-# --------------------------------------------------------------------------- neighbours
 
 
 VOTED = 5

@@ -26,8 +26,6 @@ from featlearn.core.provenance import (
     write_record,
 )
 
-# ------------------------------------------------------------------------------- fingerprint
-
 #: A small library: module file below ``featlearn/`` and its source.
 LIBRARY = {
     "__init__.py": "",
@@ -167,8 +165,6 @@ def test_the_fingerprint_depends_on_names_and_not_on_where_the_project_lies(libr
     assert printed(library) != before
 
 
-# ------------------------------------------------------------------------------- by meaning
-
 JOBS = textwrap.dedent(
     '''
     """What rules call."""
@@ -298,9 +294,6 @@ def test_what_a_plan_remembers_gives_the_same_fingerprints(library, tmp_path, mo
         assert printed(library, f"{ENTRY}:sample") == before
 
 
-# ------------------------------------------------------------------------------- the real library
-
-
 def python(code: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(SOURCE_ROOT)}
     done = subprocess.run(
@@ -328,9 +321,6 @@ def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source)
     # the frame enters by its number, and so does what only the frame uses
     frame = provenance.FRAME | {"featlearn.core.files"}
     assert set(imported) - frame <= set(modules_of(script))
-
-
-# ------------------------------------------------------------------------------- records
 
 
 def artefact_with_record(results: Path, name: str = "mrp/history.parquet") -> Path:
@@ -406,9 +396,6 @@ def test_setting_aside_moves_the_bytes_and_loses_none(tmp_path):
         assert damaged_artefacts(tmp_path) == {}
     kept = (tmp_path / provenance.DAMAGED).rglob("*")
     assert {file.read_bytes() for file in kept if file.is_file()} == {b"first", b"second"}
-
-
-# --------------------------------------------------------------------------- shared artefacts
 
 
 @pytest.fixture

@@ -162,9 +162,6 @@ def test_experiments_are_published_once_and_share_no_files_before_the_results(to
         silent.close()
 
 
-# ------------------------------------------------------------------------------- outputs
-
-
 class Named(SimpleNamespace):
     """As the paths of a job."""
 
@@ -208,9 +205,6 @@ def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
         outputs.write_exhibit(Table(table[:0], table[:0]), first, second)
     with pytest.raises(FeatlearnError, match="a: expected a figure or a Table"):
         outputs.write_exhibit(None, first, second)
-
-
-# ------------------------------------------------------------------------------- claims
 
 
 def claim(name: str, artefact: str = "toy/a.parquet") -> claims.Claim:

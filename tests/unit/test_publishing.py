@@ -33,20 +33,8 @@ from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
-from featlearn.core.publishing.report import (
-    _digest,
-    bar,
-    by_rule,
-    distinct,
-    installed,
-)
-from featlearn.core.publishing.summary import (
-    band,
-    measured,
-    number_as_in,
-    places,
-    with_numbers,
-)
+from featlearn.core.publishing.report import _digest, bar, by_rule, distinct, installed
+from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,8 +46,6 @@ ENTRY = {"id": "one", "claim": "mrp/a", "paper_says": "so it is", "question": "I
 ROW = {"claim": "mrp/a", "measured": 0.31, "interval_low": 0.24, "interval_high": 0.38,
        "spread_kind": "half-width", "low": 0.05, "high": math.inf}  # fmt: skip
 LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
-
-# --------------------------------------------------------------------------- numbers in words
 
 
 NUMBERS = {
@@ -111,9 +97,6 @@ def test_a_sentence_has_its_number_where_its_word_is(text, shown):
     assert with_numbers(text, ROW, lambda number: f"[{number}]") == shown
     number = number_as_in(text, ROW)
     assert f"[{number}]" in shown or number == "0.31 (0.24 to 0.38)"
-
-
-# --------------------------------------------------------------------------- maths and Markdown
 
 
 @pytest.mark.parametrize(
@@ -214,9 +197,6 @@ def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
     assert picture(svg)[0].startswith("data:image/svg+xml;")
 
 
-# --------------------------------------------------------------------------- captions
-
-
 @pytest.fixture
 def value():
     headline = pd.DataFrame(
@@ -286,9 +266,6 @@ def test_a_text_says_what_was_concluded(value, verdict, text, left):
     assert (verdict or "not part of this run") in shown
 
 
-# --------------------------------------------------------------------------- claims that are quoted
-
-
 def papers() -> list[str]:
     return sorted({file.parent.name for file in PACKAGE.glob("*/analysis")})
 
@@ -336,9 +313,6 @@ def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():
         refuse_missing_tables([("figure x", "icl", text)], {"mrp/sizes"})
 
 
-# --------------------------------------------------------------------------- findings
-
-
 @pytest.mark.parametrize(
     ("entries", "withdrawn", "fault"),
     [
@@ -378,9 +352,6 @@ def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
     assert sentence_of(ENTRY, row) == says
 
 
-# --------------------------------------------------------------------------- drawing and lineage
-
-
 def test_marks_lie_in_the_order_of_their_numbers_within_the_drawing():
     placed = bar(low=0.49, high=0.51, measured=0.37, interval_low=0.35, interval_high=0.39)
     left, right = placed.interval
@@ -414,8 +385,6 @@ def test_a_lineage_holds_the_makers_first_and_nothing_else(tmp_path):
     assert made == {"train": 2, "evaluate": 1, "draw": 1}
     assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}
 
-
-# --------------------------------------------------------------------------- installed software
 
 RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
 MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"

@@ -62,9 +62,6 @@ def residual(features: torch.Tensor, samples: Samples) -> torch.Tensor:
     return samples.x - main * samples.strength[..., None]
 
 
-# ------------------------------------------------------------------------------- shapes and labels
-
-
 FREQUENCIES = {
     **{f"class {k}": (lambda s, k=k: s.y == k, 1 / 4) for k in range(4)},
     "feature of another class": (lambda s: s.active[~own(s)], 1.2 / 4),
@@ -86,9 +83,6 @@ def test_feature_directions_are_spread_over_the_sphere_with_both_signs():
     for axis in range(8):
         assert mean_fits(first[:, axis], 0)
         assert mean_fits(first[:, axis] ** 2, 1 / 8)
-
-
-# ------------------------------------------------------------------------------- strengths
 
 
 def strengths_by_kind(samples: Samples) -> dict[str, torch.Tensor]:
@@ -136,9 +130,6 @@ def test_the_dirichlet_split_is_uniform_on_the_simplex(room):
         assert mean_fits((shares[:, patch] - 1 / room) ** 2, variance)
 
 
-# ------------------------------------------------------------------------------- places
-
-
 def test_features_are_placed_uniformly(drawn):
     _, samples = drawn
     present = samples.owner[0] >= 0  # (N, P)
@@ -153,9 +144,6 @@ def test_features_are_placed_uniformly(drawn):
     assert mean_fits(place[:, 1] - place[:, 0], 7)  # (P + 1) / 3
     for patch in range(20):
         assert frequency_fits(mine[:, patch], 2 / 20)
-
-
-# ------------------------------------------------------------------------------- patches
 
 
 def test_without_gaussian_noise_a_patch_is_its_feature_and_bounded_feature_noise():
@@ -189,9 +177,6 @@ def test_the_noise_has_the_moments_of_the_definition(place):
     # coordinates and patches are independent
     assert mean_fits((along[:, 0] - 0.05) * (along[:, 1] - 0.05), 0)
     assert mean_fits((along[1:, 0] - 0.05) * (along[:-1, 0] - 0.05), 0)
-
-
-# ------------------------------------------------------------------------------- options
 
 
 def test_the_split_does_not_shift_any_other_draw():

@@ -51,9 +51,6 @@ def run_of(folder: Path, rows: list[tuple[str, str, float, float]], scale: str =
     return folder
 
 
-# --------------------------------------------------------------------------- the end of make
-
-
 def of_verdicts(folder: Path, verdicts: dict[str, str], **more: str) -> Path:
     return run_of(
         folder, [(claim, verdict, 0.5, 0.1) for claim, verdict in verdicts.items()], **more
@@ -90,9 +87,6 @@ def test_of_a_small_run_the_published_verdicts_come_first(tmp_path, summary):
     counts, first, *_ = summary(run, published)[1].splitlines()
     assert counts.startswith("7 claims, by published verdict: 3 hold, 3 fail, 1 are open")
     assert first == "fails  It is not a: 50 % (40 to 60). Here, in small: 50 % (40 to 60)."
-
-
-# --------------------------------------------------------------------------- two runs
 
 
 @pytest.fixture

@@ -32,9 +32,6 @@ def build(kind=SimCLR, encoder=None, **options):
         return kind(made, augment, projection=projection, **options)
 
 
-# --------------------------------------------------------------------------- NT-Xent
-
-
 def by_hand(views, temperature):
     """Equation 1 of SimCLR, anchor by anchor."""
     unit = [[z / z.norm() for z in view] for view in views]
@@ -88,9 +85,6 @@ def test_training_makes_positives_findable():
     assert history["loss"].iloc[-1] < history["loss"].iloc[0] - 0.5
     found = history["retrieval"]
     assert found.iloc[-20:].mean() > found.iloc[:5].mean() + 0.2
-
-
-# --------------------------------------------------------------------------- attack
 
 
 def attacked(objective):

@@ -40,8 +40,6 @@ def test_no_replicate_at_all_is_refused():
         estimate(np.array([]))
 
 
-# --------------------------------------------------------------------------- of frames
-
 BY = ["labels", "quantity"]
 
 

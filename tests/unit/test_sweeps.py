@@ -38,9 +38,6 @@ def read(config, keys):
     return sweeps.read({**config, "sweep": section(keys)}, ROOT)
 
 
-# --------------------------------------------------------------------------- points
-
-
 def test_a_point_changes_its_keys_and_nothing_else(config):
     one = point(config, {"mrp.headline.data.gamma": 1, "mrp.opponents.cells.1.patches": 16}, ROOT)
     assert value_of(one.config, GAMMA) == 1.0
@@ -101,9 +98,6 @@ def test_an_unknown_key_is_refused_with_the_nearest(config, key, told):
     with pytest.raises(ConfigError) as refused:
         full_key(config, key, ROOT)
     assert told in str(refused.value)
-
-
-# --------------------------------------------------------------------------- sweeps
 
 
 @pytest.mark.parametrize(
@@ -226,8 +220,6 @@ def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
         swept = sweeps.read(load(read_yaml(Path(file)), ROOT), ROOT)
         assert swept.keys == tuple(full_key(load({}, ROOT), one, ROOT) for one in words[::4])
 
-
-# --------------------------------------------------------------------------- what is shown
 
 VERDICTS = [
     claims.HOLDS, claims.FAILS, claims.UNDECIDED, claims.OUTSIDE, claims.NOT_SHOWN,

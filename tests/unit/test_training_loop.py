@@ -16,9 +16,6 @@ from featlearn.images.train.objective import Objective, layers, parameter_groups
 from featlearn.images.train.plan import Batches, Plan, Training
 from unit.tiny_training import NAME, SETTINGS, TinyClassifier, data, noisy, plain, same, train
 
-# ------------------------------------------------------------------------------- data order
-
-
 ALONE = Processes()
 
 
@@ -50,9 +47,6 @@ def test_parts_and_processes_split_a_batch_without_rest(count, accumulate):
         assert sum(part.share for part in parts) == pytest.approx(1)
         drawn = torch.cat([part.draws.uniform("crop") for part in parts])
         assert torch.equal(drawn, step[0].draws.uniform("crop"))
-
-
-# ------------------------------------------------------------------------------- steps
 
 
 def test_a_run_repeats_itself_to_the_byte(tmp_path):
@@ -156,9 +150,6 @@ def test_without_a_compiler_a_training_goes_on_uncompiled(monkeypatch, capsys):
     assert history.equals(train()[0])
 
 
-# ------------------------------------------------------------------------------- history
-
-
 def test_a_history_has_means_over_images_not_over_batches():
     class Numbers(TinyClassifier):
         def forward(self, images, labels, draws):
@@ -193,9 +184,6 @@ def test_scalars_that_come_and_go_are_refused():
 
     with pytest.raises(FeatlearnError, match=r"step 2: the objective gave \['loss'\]"):
         train(Fickle())
-
-
-# ------------------------------------------------------------------------------- messages
 
 
 class Lost(TinyClassifier):
@@ -236,9 +224,6 @@ def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
 def test_an_impossible_setting_is_named(settings, told):
     with pytest.raises(ConfigError, match=told):
         train(**settings)
-
-
-# ------------------------------------------------------------------------------- groups
 
 
 def test_a_parameter_without_a_group_is_named():
@@ -309,9 +294,6 @@ def test_the_rate_of_a_group_follows_its_scale():
     optimisers.set_rate(optimiser, 0.8)
     rates = {group["lr"] for group in optimiser.param_groups}
     assert rates == {0.8 * 0.5**n for n in range(5)}
-
-
-# ------------------------------------------------------------------------------- optimisers
 
 
 def stepped(kind, steps=5, **options):

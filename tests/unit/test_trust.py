@@ -74,9 +74,6 @@ def test_the_bomb_works(tmp_path):
     (tmp_path / "owned").unlink()
 
 
-# ------------------------------------------------------------------------------- checkpoints
-
-
 @pytest.mark.parametrize("name", ["w.pth", "w.pt", "w.bin", "w.safetensors", "w"])
 @pytest.mark.parametrize("way", ["torch", "torch-legacy", "pickle"])
 def test_weights_that_hold_code_are_refused_and_do_not_run(name, way):
@@ -111,9 +108,6 @@ def test_an_artefact_that_is_a_pickle_is_refused(read):
     Path("artefact").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(FeatlearnError, match="artefact"):
         read("artefact")
-
-
-# ------------------------------------------------------------------------------- configs
 
 
 @pytest.mark.parametrize(
@@ -227,9 +221,6 @@ def test_what_is_no_config_file_is_told_before_snakemake_opens_it(words):
     assert fault is None if "-n" in words else fault.startswith(f"{words[-1]}: no such config file")
 
 
-# ------------------------------------------------------------------------------- data
-
-
 def test_a_pipe_is_no_config_file():
     """It could be read once, by the guard or by Snakemake."""
     os.mkfifo("pipe")
@@ -298,8 +289,6 @@ def test_a_numpy_file_of_objects_is_no_data():
         with pytest.raises(FeatlearnError):
             open_images({**own, "size": 8}, "cache", "train")
 
-
-# ------------------------------------------------------------------------------- the code itself
 
 #: Calls that run text, start programs, or unpack objects; and the files that may.
 FORBIDDEN = {

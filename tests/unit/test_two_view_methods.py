@@ -169,9 +169,6 @@ def test_impossible_options_are_named(options, told):
         build(**options)
 
 
-# --------------------------------------------------------------------------- against an attack
-
-
 def hardened(kind=AdversarialSiamese, **options):
     augment = Augment({"preset": "simclr", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3]})
     with seeded(0, "two-view"):

@@ -17,7 +17,6 @@ from featlearn.universality.closed_forms import (
     threshold,
 )
 
-# --------------------------------------------------------------------------- Lemma F.3
 # A sample belongs to one of T tasks. With a linear representation phi(x) = W x, |W| <= 1,
 # |W|_F^2 <= s + q, the loss E ell(phi(x)^T (phi(x^+) - E phi(x^-))) depends on W through weights of
 # the features alone: alpha on the shared ones, alpha_t on the private ones of task t.

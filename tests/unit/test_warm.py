@@ -168,8 +168,6 @@ def test_a_server_that_is_gone_is_done_without(env, tmp_path):
     assert (code, out) == (0, str(os.getpid()))
 
 
-# --------------------------------------------------------------------------- orphaned jobs
-
 ORPHAN = """
 import sys, time
 from pathlib import Path

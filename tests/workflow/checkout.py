@@ -214,8 +214,6 @@ class Checkout:
     def __truediv__(self, name: str) -> Path:
         return self.root / name
 
-    # ------------------------------------------------------------------------------- commands
-
     def command(
         self,
         *words: str,
@@ -249,8 +247,6 @@ class Checkout:
         told = self.snakemake("--dry-run", *targets, **options).well()
         assert told.planned or "Nothing to be done" in told.text, told.text
         return told.planned
-
-    # ------------------------------------------------------------------------------- files
 
     def edit(self, name: str, text: str = "\n# an edit\n") -> None:
         """Append to a file that must be there."""
@@ -289,8 +285,6 @@ class Checkout:
         folder = self / ".snakemake/locks"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
-
-# ------------------------------------------------------------------------------- paused jobs
 
 WAIT = """
 

@@ -56,9 +56,6 @@ def record_of(results: Path, name: str) -> dict:
     return json.loads((results / f"provenance/{name}.json").read_text(encoding="utf-8"))
 
 
-# ------------------------------------------------------------------------------- claims
-
-
 @pytest.mark.parametrize(("table", "documented"), [("claims", CLAIMS), ("catalogue", CATALOGUE)])
 def test_tables_have_the_documented_columns(results, table, documented):
     schema = pq.read_schema(results / f"{table}.parquet")
@@ -118,9 +115,6 @@ def test_the_claims_are_those_of_the_experiments_together(claims, results):
     pd.testing.assert_frame_equal(claims.sort_values("claim", ignore_index=True), together)
 
 
-# ------------------------------------------------------------------------------- catalogue
-
-
 def test_the_catalogue_lists_every_item_of_the_papers(catalogue):
     listed = yaml.safe_load((REPOSITORY / "config/catalogue.yaml").read_text(encoding="utf-8"))
     assert list(catalogue["item"]) == [entry["item"] for entry in listed["items"]]
@@ -147,9 +141,6 @@ def test_a_command_asks_for_a_file_of_the_item(catalogue):
         assert row.command.startswith("snakemake "), row.item
         assert row.command.endswith(f" results/smoke/{row.files[0]}"), row.item
         assert "--configfile config/scale/smoke.yaml" in row.command, row.item
-
-
-# ------------------------------------------------------------------------------- all artefacts
 
 
 def test_every_artefact_has_a_record_of_its_bytes(finished, results):

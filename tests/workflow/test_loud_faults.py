@@ -27,9 +27,6 @@ def refused(toy) -> str:
     return toy.snakemake("--dry-run").refused()
 
 
-# ------------------------------------------------------------------------------- declared
-
-
 def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(template_finished, tmp_path):
     toy = template_finished.copy(tmp_path)
     text = (toy / ANALYSIS).read_text()
@@ -63,8 +60,6 @@ def test_an_experiment_after_the_results_is_told(toy):
     toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
     assert "experiment toy/late: comes after the results" in refused(toy)
 
-
-# ------------------------------------------------------------------------------- rules
 
 WRONG_RULES = """
 
@@ -108,9 +103,6 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
     assert "rule toy_averaging" not in told
 
 
-# ------------------------------------------------------------------------------- claims
-
-
 @pytest.mark.parametrize(
     ("right", "wrong", "told"),
     [
@@ -134,8 +126,6 @@ def test_a_figure_alone_needs_no_claims(toy):
     toy.snakemake(SHOWN).well()
     assert (toy / SHOWN).is_file()
 
-
-# ------------------------------------------------------------------------------- jobs
 
 BEGINNING = '    noise, dimension = job.config["noise"]'
 SILENT = "ended without a word"

@@ -398,9 +398,6 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
     assert "is not in this clone (a shallow one" in elsewhere(shallow.root, second)
 
 
-# ------------------------------------------------------------------------------- what is published
-
-
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
 def test_published_claims_are_those_of_the_code_or_the_changelog_names_them(folder):
     config = RUNS[folder]["config"]

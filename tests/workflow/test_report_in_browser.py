@@ -40,8 +40,6 @@ SET = "flowers"
 SOURCES = {"mrp/two": "Theorem 10", "mrp/three": "Lemmas A.1 to A.3", "icl/four": "Fact 7"}
 CLASSES = ["daisy", HOSTILE, "日本の花", "w" * 200]
 
-# --------------------------------------------------------------------------- fabricated results
-
 
 def fabricate_run(folder: Path) -> dict:
     """A small results folder with hostile words in it; gives the arguments of ``view``."""
@@ -178,9 +176,6 @@ def fabricate_own(folder: Path) -> dict:
         "settings": {SET: {"data": {"path": HOSTILE}, "note": "y" * 300}},
         "command": "snakemake real_images --cores 2 --configfile " + "long/" * 60,
     }
-
-
-# --------------------------------------------------------------------------- as a file
 
 
 class Outline(HTMLParser):
@@ -321,9 +316,6 @@ def test_a_text_without_a_title_or_with_a_wrong_filter_is_an_error_that_names_it
     inputs["stories"]["mrp"] = '# T\n\n{{ value("headline", model="none") }}\n'
     with pytest.raises(FeatlearnError, match=r"story of mrp: value\('headline', .*0 rows match"):
         view(**inputs)
-
-
-# --------------------------------------------------------------------------- in a browser
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

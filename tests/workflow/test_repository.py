@@ -28,9 +28,6 @@ def read(name: str) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
 
 
-# ------------------------------------------------------------------------------- environment
-
-
 def direct_dependencies() -> set[str]:
     project = tomllib.loads(read("pyproject.toml"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
@@ -62,9 +59,6 @@ def test_the_lock_pins_what_the_project_asks_for_with_hashes_and_no_places():
     assert not re.search("://|--index-url|--find-links", lock)
 
 
-# ------------------------------------------------------------------------------- README, Makefile
-
-
 def makefile_targets() -> set[str]:
     return set(re.findall(r"^([a-z]+):(?!=)", read("Makefile"), re.MULTILINE))
 
@@ -90,9 +84,6 @@ def test_every_link_of_the_pages_leads_somewhere():
                 assert target or section in known, f"{page.name}: #{section}"
 
 
-# ------------------------------------------------------------------------------- citation
-
-
 def test_the_citation_names_this_version_and_every_chapter():
     cited = yaml.safe_load(read("CITATION.cff"))
     assert cited["version"] == __version__
@@ -103,9 +94,6 @@ def test_the_citation_names_this_version_and_every_chapter():
     papers = [one for one in cited["references"] if one["type"] != "thesis"]
     chapters = [one["notes"] for one in papers if "notes" in one]
     assert chapters == [f"Chapter {number} of the thesis" for number in range(2, 10)]
-
-
-# ------------------------------------------------------------------------------- catalogue
 
 
 def catalogue() -> list[dict]:
@@ -121,9 +109,6 @@ def test_the_catalogue_has_every_figure_and_table_as_they_are_numbered():
     assert numbers
     for series, found in numbers.items():
         assert found == set(range(1, len(found) + 1)), series
-
-
-# ------------------------------------------------------------------------------- rooms
 
 
 def imported(path: Path) -> set[str]:
@@ -149,9 +134,6 @@ def test_a_papers_package_is_imported_inside_of_it_only():
         room = file.relative_to(source).parts[0]
         used = {name.split(".")[1] for name in imported(file) if "." in name} & rooms
         assert used <= above.get(room, shared | {room}), file
-
-
-# ------------------------------------------------------------------------------- requests
 
 
 def rules() -> list[str]:

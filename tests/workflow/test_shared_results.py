@@ -34,8 +34,7 @@ def clones(fresh_toy, tmp_path_factory):
     run(first, PRETRAINED).well()
     edited.replace(f"{PACKAGE}/training.py", *EDITED)
     told = at_once(
-        second=lambda: run(second, DOWNSTREAM).well(),
-        edited=lambda: run(edited, PRETRAINED).well(),
+        second=lambda: run(second, DOWNSTREAM).well(), edited=lambda: run(edited, PRETRAINED).well()
     )
     # a bit of the shared file falls over
     file = (second / PRETRAINED).resolve()

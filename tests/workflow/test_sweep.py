@@ -38,11 +38,7 @@ def sources(tmp_path_factory):
     for old in DIVERGES:
         toy.replace(f"{package}/training.py", old, old.replace("FeatlearnError", "DivergedError"))
     toy.edit(f"{package}/analysis.py", CLAIM)
-    toy.replace(
-        "workflow/rules/toy.smk",
-        'experiment("toy", "averaging")\n',
-        "",
-    )
+    toy.replace("workflow/rules/toy.smk", 'experiment("toy", "averaging")\n', "")
     toy.edit(
         "workflow/rules/toy.smk",
         '\n\nexperiment(\n    "toy",\n    "averaging",\n    rules.toy_averaging,\n'

@@ -82,9 +82,6 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
     assert "nothing was compared" in capsys.readouterr().err
 
 
-# ------------------------------------------------------------------------------- kills
-
-
 @pytest.fixture(scope="module")
 def script():
     """The script as a module."""
