@@ -116,19 +116,13 @@ def test_resizing_crops_the_middle_or_pads_or_squashes():
 def test_boxes_move_with_the_pixels():
     content = encoded(size=(32, 16))
     box = (8.0, 4.0, 24.0, 12.0)
-    for resize, expected in (
-        ("crop", [0, 2, 8, 6]),
-        ("pad", [2, 3, 6, 5]),
-        ("squash", [2, 2, 6, 6]),
-    ):
+    expectations = {"crop": [0, 2, 8, 6], "pad": [2, 3, 6, 5], "squash": [2, 2, 6, 6]}
+    for resize, expected in expectations.items():
         geometry = decode(content, 8, resize, 10**6)[1]
         assert geometry.box(box, 8).tolist() == pytest.approx(expected)
     assert decode(content, 8, "crop", 10**6)[1].box((0.0, 0.0, 8.0, 16.0), 8) is None
-
-
-def test_boxes_of_a_jpeg_that_is_decoded_smaller_are_in_pixels_of_the_file():
-    content = encoded(size=(640, 320), kind="JPEG")
-    geometry = decode(content, 16, "squash", 10**6)[1]
+    # of a JPEG that is decoded smaller they are in pixels of the file
+    geometry = decode(encoded(size=(640, 320), kind="JPEG"), 16, "squash", 10**6)[1]
     assert geometry.box((320.0, 0.0, 640.0, 160.0), 16).tolist() == pytest.approx([8, 0, 16, 8])
 
 
@@ -171,12 +165,8 @@ def test_an_image_of_too_many_pixels_is_not_decoded():
 
     for side in (2000, 60_000):
         header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-        bomb = (
-            b"\x89PNG\r\n\x1a\n"
-            + chunk(b"IHDR", header)
-            + chunk(b"IDAT", b"")
-            + chunk(b"IEND", b"")
-        )
+        parts = {b"IHDR": header, b"IDAT": b"", b"IEND": b""}
+        bomb = b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts.items())
         with pytest.raises(BrokenImage, match="max_pixels"):
             decode(bomb, 8, "crop", 10**6)
 
@@ -431,10 +421,8 @@ def test_fer2013_from_its_table(tmp_path, monkeypatch):
 )
 def test_idx(tmp_path, name, start):
     images, labels = random_levels(3, 28, 28), np.array([7, 0, 9], np.uint8)
-    put(
-        tmp_path / f"{start}-images-idx3-ubyte",
-        struct.pack(">IIII", 0x803, 3, 28, 28) + images.tobytes(),
-    )
+    header = struct.pack(">IIII", 0x803, 3, 28, 28)
+    put(tmp_path / f"{start}-images-idx3-ubyte", header + images.tobytes())
     put(tmp_path / f"{start}-labels-idx1-ubyte", struct.pack(">II", 0x801, 3) + labels.tobytes())
     # which torchvision would prefer
     put(tmp_path / "MNIST/processed/training.pt", b"cos\nsystem\n")
@@ -513,30 +501,6 @@ def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
         open_splits({**settings, "rows": ranges}, tmp_path / "cache", 0)
 
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data beside the project")
-def test_the_same_images_have_the_same_digest_whatever_they_are_read_from(tmp_path):
-    """MNIST's first 300 from Parquet, and laid out as torchvision has them."""
-    data = {
-        "kind": "parquet",
-        "path": str(SHARED / "mnist"),
-        "size": 28,
-        "rows": {"train": [[0, 300]]},
-    }
-    first = open_images(data, tmp_path / "cache", "train", rows=[[0, 300]])
-    for end, shape, content in (
-        ("images-idx3", (300, 28, 28), first.images[:, 0].numpy()),
-        ("labels-idx1", (300,), first.labels.numpy().astype(np.uint8)),
-    ):
-        header = struct.pack(f">{1 + len(shape)}I", 0x800 + len(shape), *shape)
-        put(tmp_path / f"MNIST/raw/train-{end}-ubyte", header + content.tobytes())
-    again = open_images(named(tmp_path, "MNIST", 28), tmp_path / "cache")
-    assert first.sha256 == again.sha256
-    assert first.labels[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
-
-
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
     def state():
         data = {"kind": "digits", "size": 8, "shares": {"test": 0.2}}
@@ -554,14 +518,10 @@ ANNOTATION = (
 
 
 def voc_object(name, box, difficult=0) -> str:
-    corners = "".join(
-        f"<{key}>{value}</{key}>"
-        for key, value in zip(("xmin", "ymin", "xmax", "ymax"), box, strict=True)
-    )
     return (
         f"<object><name>{name}</name><difficult>{difficult}</difficult>"
-        f"<bndbox>{corners}</bndbox></object>"
-    )
+        "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox></object>"
+    ).format(*box)
 
 
 def voc(root: Path, notes: dict[str, str], year: int = 2007, split: str = "trainval") -> Path:
@@ -574,13 +534,8 @@ def voc(root: Path, notes: dict[str, str], year: int = 2007, split: str = "train
 
 
 def test_voc_has_several_classes_an_image_and_boxes(tmp_path):
-    root = voc(
-        tmp_path,
-        {
-            "000005": voc_object("dog", (9, 5, 24, 12)) + voc_object("cat", (1, 1, 4, 4), 1),
-            "000007": "",
-        },
-    )
+    both = voc_object("dog", (9, 5, 24, 12)) + voc_object("cat", (1, 1, 4, 4), 1)
+    root = voc(tmp_path, {"000005": both, "000007": ""})
     settings = {"kind": "voc2007", "path": str(root), "size": 8, "resize": "squash"}
     train = open_images(settings, tmp_path / "cache")
     assert train.labels.shape == (2, 20)
@@ -678,14 +633,3 @@ def test_given_splits_of_folders_share_their_classes(tmp_path):
 def test_faults_of_a_config_name_the_key(change, told):
     settings = {"kind": "folder", "path": "x", "size": 32, **change}
     assert any(told in fault for fault in data_faults(settings, "data"))
-
-
-STREAM = (0, "test", "classified")
-
-
-def folders(root, **more):
-    return {"kind": "folder", "path": str(root), "size": 8, **more}
-
-
-def classified(data, tmp_path, **more):
-    return open_classified(data, tmp_path / "cache", *STREAM, key="here.data", **more)

@@ -10,13 +10,11 @@ import pandas as pd
 import pytest
 import torch
 import yaml
-from PIL import Image
 from safetensors.torch import save_file
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import spence
 
-from featlearn.core import loops
 from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -367,55 +365,6 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
     assert len(accuracies) == 3 * (9 * 2 + 3)
     for claim in declared(analysis, {}):
         assert np.isfinite(claim.measure(found)).all()
-
-
-@pytest.fixture
-def killed_job(tmp_path, monkeypatch):
-    """A job on tiny folders whose state is kept after every step; dies after some of them."""
-    job, after, calls = _tiny(tmp_path), Loop.after, []
-
-    def run(dies_after=None, offered=True):
-        if offered:
-            loops.offer(lambda: tmp_path / "kept", 0.0)
-        calls.clear()
-
-        def counted(self, step, state):
-            after(self, step, state)
-            calls.append(step)
-            if len(calls) == dies_after:
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr(Loop, "after", counted)
-        try:
-            return domains.train_stack(job)
-        except KeyboardInterrupt:
-            return None
-        finally:
-            loops.withdraw()
-
-    run.calls, run.kept, run.data = calls, tmp_path / "kept", tmp_path / "data"
-    return run
-
-
-def test_a_killed_job_on_domains_goes_on_where_it_was(killed_job, capsys):
-    undisturbed = killed_job(offered=False)
-    for done in (1, 2):
-        assert killed_job(1) is None
-        assert killed_job.calls == [done]
-        assert "belong to trainings" not in capsys.readouterr().err
-    found = killed_job()
-    assert killed_job.calls == [3]
-    assert "test goes on after step 2" in capsys.readouterr().err
-    pd.testing.assert_frame_equal(found["trained"], undisturbed["trained"], check_exact=True)
-
-
-def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
-    assert killed_job(2) is None
-    for path in killed_job.data.glob("art/cat/*.png"):
-        Image.new("RGB", (12, 12)).save(path)
-    killed_job()
-    assert killed_job.calls[0] == 1
-    assert "belong to trainings with other settings" in capsys.readouterr().err
 
 
 def test_other_weights_make_another_run_and_missing_files_are_told(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
-from featlearn.core.config import load, merge
+from featlearn.core.config import load
 from featlearn.images.train import replicate as room
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison
@@ -134,31 +134,6 @@ def test_fine_tuning_differs_between_starts_in_the_encoder_alone(experiment, con
     assert name != alike[3]
     assert torch.equal(one["head.weight"], other["head.weight"])
     assert not torch.equal(one["encoder.conv1.weight"], other["encoder.conv1.weight"])
-
-
-class Killed(Exception):
-    pass
-
-
-def test_an_interrupted_pre_training_goes_on_to_the_same_bytes(experiment, config, tmp_path):
-    settings = merge(config["pretraining"]["data2vec"], {})
-    settings["training"]["checkpoint_every"] = {"steps": 1}
-    whole, history = experiment.pretrain("data2vec", settings)
-    seen = []
-
-    def kill(step, _):
-        seen.append(step)
-        if step == 4:
-            raise Killed
-
-    with pytest.raises(Killed):
-        experiment.pretrain("data2vec", settings, tmp_path, kill)
-    resumed, again = experiment.pretrain(
-        "data2vec", settings, tmp_path, lambda step, _: seen.append(step)
-    )
-    assert seen == [1, 2, 3, 4, 4, 5, 6]
-    assert same(whole.state_dict(), resumed.state_dict())
-    pd.testing.assert_frame_equal(history, again)
 
 
 def test_an_evaluation_holds_every_number(experiment, config):

@@ -196,11 +196,12 @@ class Lost(TinyClassifier):
 
 
 @pytest.mark.parametrize("every", [1, "epoch", 100])
-def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
+def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate_and_not_kept(every, tmp_path):
     rate = 0.005 * (1 + np.cos(np.pi * 4 / 12))
     expected = rf"step 5 of 12: the loss is not finite, at learning rate {rate:.3g}\. Lower"
     with pytest.raises(DivergedError, match=expected):
-        train(Lost(), record_every=every)
+        train(Lost(), folder=tmp_path, record_every=every, checkpoint_every={"steps": 2})
+    assert max(tmp_path.glob("*.safetensors")).name.endswith("000000004.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -274,15 +275,9 @@ def test_layer_decay_slows_a_layer_by_its_depth_below_the_head():
 
 
 def test_blocks_of_residual_stages_follow_one_another():
-    names = [
-        "encoder.conv1.weight",
-        "encoder.layer1.0.conv1.weight",
-        "encoder.layer1.0.downsample.0.weight",
-        "encoder.layer1.1.conv1.weight",
-        "encoder.layer2.0.conv1.weight",
-        "encoder.encoder_layer_7.mlp.0.weight",
-        "head.0.weight",
-    ]
+    names = ["conv1", "layer1.0.conv1", "layer1.0.downsample.0", "layer1.1.conv1", "layer2.0.conv1",
+             "encoder_layer_7.mlp.0"]  # fmt: skip
+    names = [*(f"encoder.{name}.weight" for name in names), "head.0.weight"]
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
