@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional
 
 from featlearn.contrastive.measure import quantity_frame
@@ -18,22 +17,6 @@ from featlearn.gemfilter.stands import _of_tokens
 from featlearn.images.probes import average_precision
 from featlearn.mrp.closed_forms import teacher_student_growth
 from unit.card import CARD, card
-
-
-def test_the_card_computes_and_trains():
-    with card():
-        net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).to(CARD)
-        x, y = torch.randn(32, 3), torch.randn(32, 1)
-        losses = []
-        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(5):
-            optimiser.zero_grad()
-            loss = functional.mse_loss(net(x.to(CARD)), y.to(CARD))
-            loss.backward()
-            optimiser.step()
-            losses.append(loss.item())
-        assert losses == sorted(losses, reverse=True)
-        assert {weight.device for weight in net.parameters()} == {CARD}
 
 
 @pytest.mark.parametrize(

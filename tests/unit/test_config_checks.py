@@ -66,6 +66,9 @@ $defs:
 """)
 
 
+DATA = SCHEMA["properties"]["data"]["properties"]
+
+
 def valid() -> dict:
     return {"scale": "desk", "steps": 10, "data": {"patches": 4, "sparsity": 1.5}}
 
@@ -78,12 +81,8 @@ def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
     base = {"a": 1, "group": {"x": 1, "deep": {"y": 2, "z": 3}}, "list": [1, 2]}
     change = {"group": {"deep": {"y": 9}}, "list": [5], "new": {"k": 1}}
     kept = copy.deepcopy((base, change))
-    assert merge(base, change) == {
-        "a": 1,
-        "group": {"x": 1, "deep": {"y": 9, "z": 3}},
-        "list": [5],
-        "new": {"k": 1},
-    }
+    merged = {"group": {"x": 1, "deep": {"y": 9, "z": 3}}, "list": [5], "new": {"k": 1}}
+    assert merge(base, change) == {"a": 1, **merged}
     assert (base, change) == kept
 
 
@@ -92,16 +91,11 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     kept = copy.deepcopy(given)
     filled = fill_defaults(given, SCHEMA, SCHEMA)
     assert filled == {
-        "scale": "desk",
-        "run": "",
-        "papers": [],
-        "seed": 7,
-        "device": "cpu",
-        "steps": 10,
+        "scale": "desk", "run": "", "papers": [], "seed": 7, "device": "cpu", "steps": 10,
         "limit": None,
         "data": {"patches": 4, "sparsity": 1.5, "noise": 0.5, "range": [1.0, 1.5]},
         "training": {"rate": 0.5, "inner": {"record_every": 20}, "factor": 2.0},
-    }
+    }  # fmt: skip
     assert given == kept
 
 
@@ -110,18 +104,11 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     [
         ({"stepz": 3}, "stepz: unknown key; did you mean 'steps'?"),
         ({"data": {"patchs": 3}}, "data.patchs: unknown key; did you mean 'patches'?"),
-        (
-            {"data": {"zzz": 3}},
-            "data.zzz: unknown key; expected one of patches, sparsity, noise, share, range, flag",
-        ),
+        ({"data": {"zz": 3}}, "data.zz: unknown key; expected one of " + ", ".join(DATA)),
         ({"steps": "ten"}, "steps must be a whole number, got 'ten'"),
         ({"steps": True}, "steps must be a whole number, got True"),
         ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
-        (
-            {"data": {"noise": "5e-4"}},
-            "data.noise must be a finite number, got '5e-4' "
-            "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
-        ),
+        ({"data": {"noise": "5e"}}, "data.noise must be a finite number, got '5e'"),
         ({"data": {"noise": float("nan")}}, "data.noise must be a finite number, got nan"),
         ({"data": 3}, "data must be a group of keys, got 3"),
         ({"steps": 0}, "steps must be at least 1, got 0"),
@@ -142,9 +129,7 @@ def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
 def test_all_faults_are_told_and_missing_keys_are_named_once_each():
     assert sorted(faults({"scale": "desk", "data": {"noise": -1}}, SCHEMA)) == [
         "data.noise must be at least 0, got -1",
-        "data.patches: missing",
-        "data.sparsity: missing",
-        "steps: missing",
+        *(f"{key}: missing" for key in ("data.patches", "data.sparsity", "steps")),
     ]
 
 
@@ -258,10 +243,7 @@ def test_only_the_sections_of_the_papers_of_the_run_must_be_there(papers):
     ("wrong", "told"),
     [
         (["gamma"], "papers.0 must be one of beta, alpha, got 'gamma'"),
-        (
-            ["alpha", "alpha"],
-            "papers must be a list of entries that differ, got ['alpha', 'alpha']",
-        ),
+        (["alpha"] * 2, "papers must be a list of entries that differ, got ['alpha', 'alpha']"),
     ],
 )
 def test_papers_that_are_none_are_refused_with_those_that_there_are(papers, wrong, told):
@@ -377,13 +359,11 @@ def test_every_value_has_ends_and_every_message_too(change, told):
 @pytest.mark.parametrize("scale", sorted(path.stem for path in (ROOT / "config/scale").glob("*")))
 def test_every_scale_passes_the_checks_of_every_paper(scale):
     config = load({"scale": scale}, ROOT)
-    checked = [
-        paper
-        for paper in config["papers"]
-        if (ROOT / "src/featlearn" / paper / "config.py").is_file()
+    own = [
+        name for name in config["papers"] if (ROOT / f"src/featlearn/{name}/config.py").is_file()
     ]
-    assert checked
-    for paper in checked:
+    assert own
+    for paper in own:
         assert not list(import_module(f"featlearn.{paper}.config").faults(config[paper]))
     assert not list(image_config.faults(config["images"]))
     assert not list(image_config.cam_faults(config))

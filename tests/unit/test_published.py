@@ -141,13 +141,6 @@ def test_a_fault_of_an_experiment_is_told_by_its_name(toy, words, told):
         made.experiment(**given)
 
 
-def test_an_experiment_of_nothing_is_told(toy):
-    (toy / "analysis.py").unlink()
-    provenance.module_file.cache_clear()
-    with pytest.raises(FeatlearnError, match="toy/averaging: no figure, table or claim"):
-        published()
-
-
 def test_experiments_are_published_once_and_share_no_files_before_the_results(toy):
     made = published()
     for name, told in (("averaging", "published twice"), ("second", "shares files with averaging")):

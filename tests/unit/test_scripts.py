@@ -52,9 +52,7 @@ def run_of(folder: Path, rows: list[tuple[str, str, float, float]], scale: str =
 
 
 def of_verdicts(folder: Path, verdicts: dict[str, str], **more: str) -> Path:
-    return run_of(
-        folder, [(claim, verdict, 0.5, 0.1) for claim, verdict in verdicts.items()], **more
-    )
+    return run_of(folder, [(claim, own, 0.5, 0.1) for claim, own in verdicts.items()], **more)
 
 
 @pytest.fixture

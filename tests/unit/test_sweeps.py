@@ -10,16 +10,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
 
 from featlearn.command import flow, main
 from featlearn.core import claims, sweeps
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.plots import save
-from featlearn.core.points import Point, full_key, meaning, point, slug, value_of
+from featlearn.core.points import Point, full_key, point, slug, value_of
 from featlearn.core.publishing import publish
-from featlearn.core.publishing.sweeps import LOOKS, _words, drawn, joined, shown
+from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 GAMMA = "mrp.headline.data.feature_noise"
@@ -72,13 +71,6 @@ def test_folders_are_safe_and_differ():
 def test_a_number_is_written_as_the_config_has_it(config):
     assert slug(point(config, {GAMMA: 1}, ROOT).changes) == f"{GAMMA}=1.0"
     assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
-
-
-def test_meaning_of_an_entry_is_that_of_its_list(config):
-    whole, one = (meaning(config, f"icl.regression.sigmas{at}", ROOT) for at in ("", ".1"))
-    assert whole
-    assert one == f"{whole}, entry 2"
-    assert "gamma" in meaning(config, GAMMA, ROOT)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +200,7 @@ def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys
     assert not list(tmp_path.iterdir())
 
 
-def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
+def test_two_keys_reach_the_plan_in_the_order_given(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands = []
     monkeypatch.setattr(flow, "followed", lambda command: commands.append(command) or 0)
@@ -218,7 +210,7 @@ def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
         assert main(["sweep", *words, "--scale", "smoke"]) == 0
         file = next(one for one in commands[-1] if "featlearn-set" in one)
         swept = sweeps.read(load(read_yaml(Path(file)), ROOT), ROOT)
-        assert swept.keys == tuple(full_key(load({}, ROOT), one, ROOT) for one in words[::4])
+        assert swept.keys == tuple(full_key(config, one, ROOT) for one in words[::4])
 
 
 VERDICTS = [
@@ -273,6 +265,7 @@ def test_table_has_a_row_a_point_in_the_order_of_the_key():
         ([True, False],),
         ([1, 1, 1, 2, 2, 2], ["x", "y", "z"] * 2),
         ([1, 1, 1, 2, 2, 2], [0.1, 0.2, 0.3] * 2),
+        ([1, 1, 2], ["x", "y", "x"]),  # a map needs no pair to be there
     ],
 )
 def test_figures_show_every_verdict_and_have_the_same_bytes_twice(values, tmp_path):
@@ -301,30 +294,6 @@ def test_a_premise_is_shaded_where_it_is_violated_and_only_named_where_that_is_e
     assert [(one.get_x(), one.get_width()) for one in hatched] == [(3.5, 1.0)]
 
 
-@pytest.mark.parametrize("many", [1, 9])
-def test_words_of_baselines_do_not_cover_each_other(many):
-    rows, keys = rows_and_keys([1, 2, 3])
-    names = ", ".join(f'"a baseline of many words, number {n}": 0.5' for n in range(many))
-    figure = drawn(rows.assign(baselines=f"{{{names}}}"), keys, "smoke")
-    figure.draw_without_rendering()
-    boxes = sorted(
-        (Text.get_window_extent(one) for one in figure.axes[0].texts if "many" in one.get_text()),
-        key=lambda box: box.y0,
-    )
-    assert len(boxes) == many
-    assert all(low.y1 <= high.y0 + 2 for low, high in pairwise(boxes))
-    assert figure.bbox.y0 <= boxes[0].y0
-    assert boxes[-1].y1 <= figure.bbox.y1
-
-
-def test_a_formula_is_not_broken_and_one_that_cannot_be_set_is_plain():
-    whole = r"$\Lambda \geq \varrho + \sqrt{2 \log d / d}$"
-    lines = _words(f"share of the features with {whole} after it", 20)
-    assert whole in lines.split("\n")
-    assert _words(r"$a \ge b$", 9) == r"$a \geq b$"
-    assert _words(r"$\unknown{a}$", 9) == r"\$\unknown{a}\$"
-
-
 def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, monkeypatch):
     rows, keys = rows_and_keys([1, 2])
     png = tmp_path / "results/tour/sweeps/toy.a/toy/x.png"
@@ -346,8 +315,3 @@ def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, m
         "table.parquet", "record.json", "toy/x.webp",
     }  # fmt: skip
     assert size == sum(one.stat().st_size for one in shown)
-
-
-def test_a_map_needs_no_pair_to_be_there():
-    rows, keys = rows_and_keys([1, 1, 2], ["x", "y", "x"])
-    drawn(rows, keys, "smoke")
