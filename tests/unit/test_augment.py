@@ -46,17 +46,14 @@ def one_by_one(function, batch, values) -> torch.Tensor:
     return torch.stack([function(image, value) for image, value in zip(batch, values, strict=True)])
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "values"),
-    [
-        (ops.brightness, reference.adjust_brightness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.contrast, reference.adjust_contrast, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.saturation, reference.adjust_saturation, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.sharpness, reference.adjust_sharpness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.hue, reference.adjust_hue, [-0.5, -0.2, 0.0, 0.1, 0.33, 0.5]),
-        (ops.solarise, reference.solarize, [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "values"), [
+    (ops.brightness, reference.adjust_brightness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.contrast, reference.adjust_contrast, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.saturation, reference.adjust_saturation, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.sharpness, reference.adjust_sharpness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.hue, reference.adjust_hue, [-0.5, -0.2, 0.0, 0.1, 0.33, 0.5]),
+    (ops.solarise, reference.solarize, [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
+])  # fmt: skip
 def test_colours_are_torchvisions(ours, theirs, values):
     pure = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5], [0, 0, 0], [1, 1, 0.0]])
     batch = torch.cat([images(), pure[:, :, None, None].expand(-1, -1, 16, 16)])
@@ -129,15 +126,12 @@ def test_turns_are_torchvisions():
     torch.testing.assert_close(filled, torch.full_like(batch, 0.5))
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix"),
-    [
-        ("shear_x", (1, 0.27, 0, 0, 1, 0)),
-        ("shear_y", (1, 0, 0, 0.27, 1, 0)),
-        ("translate_x", (1, 0, 0.405 * 16, 0, 1, 0)),
-        ("translate_y", (1, 0, 0, 0, 1, 0.405 * 16)),
-    ],
-)
+@pytest.mark.parametrize(("name", "matrix"), [
+    ("shear_x", (1, 0.27, 0, 0, 1, 0)),
+    ("shear_y", (1, 0, 0, 0.27, 1, 0)),
+    ("translate_x", (1, 0, 0.405 * 16, 0, 1, 0)),
+    ("translate_y", (1, 0, 0, 0, 1, 0.405 * 16)),
+])  # fmt: skip
 def test_shears_and_shifts_are_pillows(name, matrix):
     batch = images(1)
     one = torch.ones(1)

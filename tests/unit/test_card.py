@@ -19,19 +19,16 @@ from featlearn.mrp.closed_forms import teacher_student_growth
 from unit.card import CARD, card
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda own: own * torch.ones(3),
-        lambda own: torch.ones(3)[own.long()],
-        lambda own: torch.cat([own, torch.ones(3)]),
-        lambda own: torch.randn(3, device=CARD, generator=torch.Generator()),
-        lambda own: own.numpy(),
-        lambda own: own[None].median(1),
-        lambda own: own.cumsum(0),
-        lambda own: functional.cross_entropy(own.view(1, 3, 1), own[:1].long().view(1, 1)),
-    ],
-)
+@pytest.mark.parametrize("wrong", [
+    lambda own: own * torch.ones(3),
+    lambda own: torch.ones(3)[own.long()],
+    lambda own: torch.cat([own, torch.ones(3)]),
+    lambda own: torch.randn(3, device=CARD, generator=torch.Generator()),
+    lambda own: own.numpy(),
+    lambda own: own[None].median(1),
+    lambda own: own.cumsum(0),
+    lambda own: functional.cross_entropy(own.view(1, 3, 1), own[:1].long().view(1, 1)),
+])  # fmt: skip
 def test_the_card_refuses_what_cuda_refuses(wrong):
     with card(), pytest.raises((RuntimeError, TypeError)):
         wrong(torch.zeros(3).to(CARD))

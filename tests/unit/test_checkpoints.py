@@ -53,16 +53,13 @@ def test_a_killed_training_ends_in_the_same_bytes(after, tmp_path, undisturbed):
     assert equal_bytes(train(folder=tmp_path / "kept", **EVERY), undisturbed, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"optimiser": "sgd", "nesterov": True},
-        {"optimiser": "lars", "learning_rate": 1.0},
-        {"clip": 0.1, "accumulate": 2, "layer_decay": 0.5},
-        {"precision": "bfloat16"},
-        {"channels_last": False, "warmup": 1, "drop_last": True, "record_every": 5},
-    ],
-)
+@pytest.mark.parametrize("settings", [
+    {"optimiser": "sgd", "nesterov": True},
+    {"optimiser": "lars", "learning_rate": 1.0},
+    {"clip": 0.1, "accumulate": 2, "layer_decay": 0.5},
+    {"precision": "bfloat16"},
+    {"channels_last": False, "warmup": 1, "drop_last": True, "record_every": 5},
+])  # fmt: skip
 def test_every_kind_of_training_is_resumed_to_the_byte(settings, tmp_path):
     settings = {**EVERY, "checkpoint_every": {"steps": 3}, **settings}
     for after in (4, 8):
@@ -103,15 +100,11 @@ def torn(content: bytes, how: str) -> bytes:
     """What may be left of a file: cut, zeroed, with a bit turned, or of something else."""
     half = len(content) // 2
     kinds = {
-        "empty": b"",
-        "one byte": content[:1],
-        "half": content[:half],
-        "all but one byte": content[:-1],
-        "longer": content + b"\0",
-        "zeros": bytes(len(content)),
+        "empty": b"", "one byte": content[:1], "half": content[:half],
+        "all but one byte": content[:-1], "longer": content + b"\0", "zeros": bytes(len(content)),
         "zeros in the second half": content[:half] + bytes(len(content) - half),
         "other words": b'["no", "record"]',
-    }
+    }  # fmt: skip
     if how in kinds:
         return kinds[how]
     place = int(how.removeprefix("bit at ").removesuffix(" %")) * (len(content) - 1) // 100

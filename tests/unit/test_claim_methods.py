@@ -162,15 +162,12 @@ class Lottery(Claims):
         return self.growth["value"] * self.config["purity"]
 
 
-@pytest.mark.parametrize(
-    ("kernels", "purity", "verdict", "met"),
-    [
-        (3, 0.1, FAILS, "met"),
-        (40, 0.1, OUTSIDE, "violated"),
-        (40, 1.3, HOLDS, "violated"),
-        (40, 0.9, UNDECIDED, "violated"),
-    ],
-)
+@pytest.mark.parametrize(("kernels", "purity", "verdict", "met"), [
+    (3, 0.1, FAILS, "met"),
+    (40, 0.1, OUTSIDE, "violated"),
+    (40, 1.3, HOLDS, "violated"),
+    (40, 0.9, UNDECIDED, "violated"),
+])  # fmt: skip
 def test_a_theorem_fails_only_with_its_premises_met(kernels, purity, verdict, met):
     config = {"kernels": kernels, "classes": 10, "purity": purity, "chance": 0.5}
     rows = ledger(list(Lottery(config, letter="k")), {"growth": GROWTH}, config)

@@ -145,10 +145,7 @@ def test_accuracies_of_multi_view_and_single_view_images_are_apart():
     labels = torch.tensor([0, 1, 1, 0, 1, 0])
     view = torch.tensor([-1, -1, -1, 0, 1, 1])
     assert accuracies(predicted, labels, view) == {
-        "multi_view": pytest.approx(2 / 3),
-        "single_view": pytest.approx(2 / 3),
-        "single_view_1": 1.0,
-        "single_view_2": 0.5,
-        "worst_view": 0.5,
-    }
+        "multi_view": pytest.approx(2 / 3), "single_view": pytest.approx(2 / 3),
+        "single_view_1": 1.0, "single_view_2": 0.5, "worst_view": 0.5,
+    }  # fmt: skip
     assert set(accuracies(predicted, labels)) == {"all"}

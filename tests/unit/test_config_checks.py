@@ -99,29 +99,26 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     assert given == kept
 
 
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        ({"stepz": 3}, "stepz: unknown key; did you mean 'steps'?"),
-        ({"data": {"patchs": 3}}, "data.patchs: unknown key; did you mean 'patches'?"),
-        ({"data": {"zz": 3}}, "data.zz: unknown key; expected one of " + ", ".join(DATA)),
-        ({"steps": "ten"}, "steps must be a whole number, got 'ten'"),
-        ({"steps": True}, "steps must be a whole number, got True"),
-        ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
-        ({"data": {"noise": "5e"}}, "data.noise must be a finite number, got '5e'"),
-        ({"data": {"noise": float("nan")}}, "data.noise must be a finite number, got nan"),
-        ({"data": 3}, "data must be a group of keys, got 3"),
-        ({"steps": 0}, "steps must be at least 1, got 0"),
-        ({"steps": 101}, "steps must be at most 100, got 101"),
-        ({"data": {"noise": -0.1}}, "data.noise must be at least 0, got -0.1"),
-        ({"data": {"share": 0}}, "data.share must be more than 0, got 0"),
-        ({"data": {"share": 1}}, "data.share must be less than 1, got 1"),
-        ({"device": "gpu"}, "device must be one of auto, cpu, cuda, got 'gpu'"),
-        ({"data": {"range": [1, 2, 3]}}, "data.range must have at most 2 entries, got 3"),
-        ({"data": {"range": [1, "b"]}}, "data.range.1 must be a finite number, got 'b'"),
-        ({"run": "A b"}, "run must be ^[a-z]*$, got 'A b'"),
-    ],
-)
+@pytest.mark.parametrize(("change", "line"), [
+    ({"stepz": 3}, "stepz: unknown key; did you mean 'steps'?"),
+    ({"data": {"patchs": 3}}, "data.patchs: unknown key; did you mean 'patches'?"),
+    ({"data": {"zz": 3}}, "data.zz: unknown key; expected one of " + ", ".join(DATA)),
+    ({"steps": "ten"}, "steps must be a whole number, got 'ten'"),
+    ({"steps": True}, "steps must be a whole number, got True"),
+    ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
+    ({"data": {"noise": "5e"}}, "data.noise must be a finite number, got '5e'"),
+    ({"data": {"noise": float("nan")}}, "data.noise must be a finite number, got nan"),
+    ({"data": 3}, "data must be a group of keys, got 3"),
+    ({"steps": 0}, "steps must be at least 1, got 0"),
+    ({"steps": 101}, "steps must be at most 100, got 101"),
+    ({"data": {"noise": -0.1}}, "data.noise must be at least 0, got -0.1"),
+    ({"data": {"share": 0}}, "data.share must be more than 0, got 0"),
+    ({"data": {"share": 1}}, "data.share must be less than 1, got 1"),
+    ({"device": "gpu"}, "device must be one of auto, cpu, cuda, got 'gpu'"),
+    ({"data": {"range": [1, 2, 3]}}, "data.range must have at most 2 entries, got 3"),
+    ({"data": {"range": [1, "b"]}}, "data.range.1 must be a finite number, got 'b'"),
+    ({"run": "A b"}, "run must be ^[a-z]*$, got 'A b'"),
+])  # fmt: skip
 def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
     assert found(change) == [line]
 
@@ -194,14 +191,11 @@ def test_nothing_takes_away_what_a_lower_layer_has(root):
     assert again["training"]["factor"] == 5.0
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"steps": None}, "steps must be a whole number, got None"),
-        ({"sets": {"three": None}}, "sets.three must be a group of keys, got None"),
-        ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"steps": None}, "steps must be a whole number, got None"),
+    ({"sets": {"three": None}}, "sets.three must be a group of keys, got None"),
+    ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
+])  # fmt: skip
 def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, told):
     with pytest.raises(ConfigError) as caught:
         load({"scale": "desk", **change}, root)
@@ -328,24 +322,21 @@ def test_a_file_that_is_no_plain_yaml_is_named(tmp_path, content):
         read_yaml(tmp_path / "broken.yaml")
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"seed": 10**30}, "seed must be at most 9223372036854775807, got 1000000000000000000000"),
-        ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates must be at most 1000, got 100"),
-        ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "must be at most 1000000000"),
-        ({"images": {"world": {"image_size": 100_000}}}, "must be at most 4096, got 100000"),
-        ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "1000 entries, got 2001"),
-        ({"gradient_features": {"structure": {"structured": 0.0}}}, "must be more than 0, got 0.0"),
-        ({"gradient_features": {"frozen": {"scan": {"dimensions": [2, 10]}}}}, "at least 3, got 2"),
-        ({"gradient_features": {"cones": {"sure": {"ratios": [1.0, 20.0]}}}}, "at most 14, got 2"),
-        ({"run": "x" * 300}, "must be a folder name of at most 64 letters"),
-        ({"run": "published"}, "and not published"),
-        ({"real_images": {"x" * 250: {}}}, "must be names of at most 64 letters"),
-        ({f"key {number}": 1 for number in range(300)}, "and 261 more"),
-        ({"x\x1b[31m\u200b": 1}, "'x\\x1b[31m\\u200b': unknown key"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"seed": 10**30}, "seed must be at most 9223372036854775807, got 1000000000000000000000"),
+    ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates must be at most 1000, got 100"),
+    ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "must be at most 1000000000"),
+    ({"images": {"world": {"image_size": 100_000}}}, "must be at most 4096, got 100000"),
+    ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "1000 entries, got 2001"),
+    ({"gradient_features": {"structure": {"structured": 0.0}}}, "must be more than 0, got 0.0"),
+    ({"gradient_features": {"frozen": {"scan": {"dimensions": [2, 10]}}}}, "at least 3, got 2"),
+    ({"gradient_features": {"cones": {"sure": {"ratios": [1.0, 20.0]}}}}, "at most 14, got 2"),
+    ({"run": "x" * 300}, "must be a folder name of at most 64 letters"),
+    ({"run": "published"}, "and not published"),
+    ({"real_images": {"x" * 250: {}}}, "must be names of at most 64 letters"),
+    ({f"key {number}": 1 for number in range(300)}, "and 261 more"),
+    ({"x\x1b[31m\u200b": 1}, "'x\\x1b[31m\\u200b': unknown key"),
+])  # fmt: skip
 def test_every_value_has_ends_and_every_message_too(change, told):
     with pytest.raises(ConfigError) as refused:
         load(change, ROOT)

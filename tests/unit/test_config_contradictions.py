@@ -93,10 +93,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         (
             "curves.interval.data",
             {
-                "kind": "interval",
-                "patterns": 100,
-                "relevant": 30,
-                "interval": [10, 20],
+                "kind": "interval", "patterns": 100, "relevant": 30, "interval": [10, 20],
                 "frequency": 0.5,
             },
             "curves.interval.data.interval must be counts of which a pattern tells",
@@ -297,7 +294,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("language.models", {"x": {"folder": "nowhere/llama", "filter_layer": 3}}, "given with"),
         ("language.models", {"wired": {"folder": "nowhere/llama", "filter_layer": 3}}, "given"),
     ],
-}
+}  # fmt: skip
 
 
 @functools.cache

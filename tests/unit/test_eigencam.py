@@ -83,14 +83,11 @@ def test_the_sign_does_not_depend_on_the_backend(centred, dtype):
                 assert correlation(fixed, expected[number]) > 0.999, (backend, flip)
 
 
-@pytest.mark.parametrize(
-    "heights",
-    [
-        [1.0, -1, 1, -1],  # nothing but the last rule can tell the two signs apart
-        [2.0, 1, 0, -1],
-        [0.0, 0, 5, -5],
-    ],
-)
+@pytest.mark.parametrize("heights", [
+    [1.0, -1, 1, -1],  # nothing but the last rule can tell the two signs apart
+    [2.0, 1, 0, -1],
+    [0.0, 0, 5, -5],
+])  # fmt: skip
 def test_a_map_that_is_its_own_negative_still_has_one_sign(heights):
     maps = torch.tensor([heights])
     energy = torch.ones(1, 4)

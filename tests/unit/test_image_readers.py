@@ -71,20 +71,17 @@ def opened(tmp_path: Path, root: Path, **settings):
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (encoded(), RED),
-        (encoded("L", 77), (77, 77, 77)),
-        (encoded("I;16", 257 * 100), (100, 100, 100)),
-        (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
-        (encoded("LA", (10, 0)), (255, 255, 255)),
-        (encoded("P", 0, transparency=0), (255, 255, 255)),
-        (encoded(kind="GIF"), RED),
-        (encoded(kind="WEBP", lossless=True), RED),
-        (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), [
+    (encoded(), RED),
+    (encoded("L", 77), (77, 77, 77)),
+    (encoded("I;16", 257 * 100), (100, 100, 100)),
+    (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
+    (encoded("LA", (10, 0)), (255, 255, 255)),
+    (encoded("P", 0, transparency=0), (255, 255, 255)),
+    (encoded(kind="GIF"), RED),
+    (encoded(kind="WEBP", lossless=True), RED),
+    (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
+])  # fmt: skip
 def test_every_kind_of_pixel_becomes_rgb(content, expected):
     assert middle(content) == pytest.approx(list(expected), abs=6 if b"JFIF" in content else 1)
 
@@ -126,16 +123,13 @@ def test_boxes_move_with_the_pixels():
     assert geometry.box((320.0, 0.0, 640.0, 160.0), 16).tolist() == pytest.approx([8, 0, 16, 8])
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "empty"),
-        (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
-        (encoded(size=(64, 64))[:60], "cannot be decoded"),
-        (encoded("F", 0.5, kind="TIFF"), "floating-point"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reason"), [
+    (b"", "empty"),
+    (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
+    (encoded(size=(64, 64))[:60], "cannot be decoded"),
+    (encoded("F", 0.5, kind="TIFF"), "floating-point"),
+    (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
+])  # fmt: skip
 def test_broken_images_are_refused_with_the_reason(content, reason):
     with pytest.raises(BrokenImage, match=reason) as caught:
         pixels(content)
@@ -573,15 +567,12 @@ def test_voc_of_both_years_is_trained_on_and_tested_on_the_first(tmp_path):
         targets_of(flat)
 
 
-@pytest.mark.parametrize(
-    ("note", "reason"),
-    [
-        (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
-        (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
-        ("<object><name>dog</name></object>", "without bndbox"),
-        ("<object>", "mismatched tag"),
-    ],
-)
+@pytest.mark.parametrize(("note", "reason"), [
+    (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
+    (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
+    ("<object><name>dog</name></object>", "without bndbox"),
+    ("<object>", "mismatched tag"),
+])  # fmt: skip
 def test_a_wrong_annotation_is_a_fault(tmp_path, note, reason):
     root = voc(tmp_path, {"good": "", "bad": note})
     images = open_images({"kind": "voc2007", "path": str(root), "size": 8}, tmp_path / "cache")
@@ -609,27 +600,24 @@ def test_given_splits_of_folders_share_their_classes(tmp_path):
         open_splits(settings, tmp_path / "cache", 0)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"path": None}, "data.path must be the folder"),
-        ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
-        ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
-        ({"label_column": "label"}, "given only with kind: parquet"),
-        ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
-        ({"classes": ["a", "a"]}, "each name once"),
-        ({"name": "MNIST"}, "data.name must be given only with kind: torchvision"),
-        (
-            {"kind": "torchvision", "path": None, "name": "MIST"},
-            "name must be one of MNIST, Fashion",
-        ),
-        ({"kind": "torchvision", "name": "MNIST"}, "path must be absent beside kind: torchvision"),
-        ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
-        ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
-        ({"together": "("}, "together must be a pattern with a group"),
-        ({"together": "(?:x)"}, "together must be a pattern with a group"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"path": None}, "data.path must be the folder"),
+    ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
+    ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
+    ({"label_column": "label"}, "given only with kind: parquet"),
+    ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
+    ({"classes": ["a", "a"]}, "each name once"),
+    ({"name": "MNIST"}, "data.name must be given only with kind: torchvision"),
+    (
+        {"kind": "torchvision", "path": None, "name": "MIST"},
+        "name must be one of MNIST, Fashion",
+    ),
+    ({"kind": "torchvision", "name": "MNIST"}, "path must be absent beside kind: torchvision"),
+    ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
+    ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
+    ({"together": "("}, "together must be a pattern with a group"),
+    ({"together": "(?:x)"}, "together must be a pattern with a group"),
+])  # fmt: skip
 def test_faults_of_a_config_name_the_key(change, told):
     settings = {"kind": "folder", "path": "x", "size": 32, **change}
     assert any(told in fault for fault in data_faults(settings, "data"))

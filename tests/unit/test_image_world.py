@@ -17,15 +17,9 @@ SIGMAS = 5
 COUNT = 4000
 NAME = (0, "images", "world-test")
 SMALL = {
-    "image_size": 24,
-    "classes": 4,
-    "part_size": 6,
-    "rotation": 10,
-    "variants": 3,
-    "sparsity": 1.2,
-    "single_view_share": 0.4,
-    "weak_strength": 0.5,
-}
+    "image_size": 24, "classes": 4, "part_size": 6, "rotation": 10, "variants": 3, "sparsity": 1.2,
+    "single_view_share": 0.4, "weak_strength": 0.5,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -219,16 +213,13 @@ def test_stamps_hold_the_whole_part_at_every_jitter():
     assert (left > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("class_parts", "wanted"),
-    [
-        ("own", [[0, 1], [2, 3], [4, 5], [6, 7]]),
-        ("mixed", [[0, 3], [2, 5], [4, 7], [6, 1]]),
-        ("half_new", [[0, 9], [2, 11], [4, 13], [6, 15]]),
-        ("new", [[8, 9], [10, 11], [12, 13], [14, 15]]),
-        ([[0, 5], [1, 7], [2, 3], [4, 9]], [[0, 5], [1, 7], [2, 3], [4, 9]]),
-    ],
-)
+@pytest.mark.parametrize(("class_parts", "wanted"), [
+    ("own", [[0, 1], [2, 3], [4, 5], [6, 7]]),
+    ("mixed", [[0, 3], [2, 5], [4, 7], [6, 1]]),
+    ("half_new", [[0, 9], [2, 11], [4, 13], [6, 15]]),
+    ("new", [[8, 9], [10, 11], [12, 13], [14, 15]]),
+    ([[0, 5], [1, 7], [2, 3], [4, 9]], [[0, 5], [1, 7], [2, 3], [4, 9]]),
+])  # fmt: skip
 def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
     old, world = World(SMALL), World({**SMALL, "class_parts": class_parts})
     assert world.parts_of_class.tolist() == wanted
@@ -241,24 +232,21 @@ def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
     assert seen == {part for parts in wanted for part in parts}
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
-        ({"main_strength": [1.0, 0.5]}, r"main_strength must be .*lower end first, got \[1.0, 0.5"),
-        ({"sparsity": 11}, r"sparsity must be at most classes \(10\).*, got 11"),
-        ({"placement": "anywhere"}, "placement must be one of random, cells.*, got anywhere"),
-        ({"part_scales": [1, 1, 1]}, "part_scales must be one value, or one for each of"),
-        ({"part_contrasts": [0]}, "part_contrasts must be above 0 .*, got 0"),
-        ({"class_parts": [[0, 1]]}, r"class_parts must be a list for each of the classes \(10\)"),
-        ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0 must .*different part"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, r"class_parts.1 must .*unlike .* \[0\]"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1 must .*from 0 to 139"),
-        ({"classes": 80}, "classes must be so few .* at most 140 parts in all, got 160"),
-        ({"part_size": 3}, "part_size must be so large that parts have 4 pixels .*got 3: 2.7"),
-        ({"part_size": 0.9}, "part_size must be so small that 2 parts find room.*got 0.9"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
+    ({"main_strength": [1.0, 0.5]}, r"main_strength must be .*lower end first, got \[1.0, 0.5"),
+    ({"sparsity": 11}, r"sparsity must be at most classes \(10\).*, got 11"),
+    ({"placement": "anywhere"}, "placement must be one of random, cells.*, got anywhere"),
+    ({"part_scales": [1, 1, 1]}, "part_scales must be one value, or one for each of"),
+    ({"part_contrasts": [0]}, "part_contrasts must be above 0 .*, got 0"),
+    ({"class_parts": [[0, 1]]}, r"class_parts must be a list for each of the classes \(10\)"),
+    ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0 must .*different part"),
+    ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, r"class_parts.1 must .*unlike .* \[0\]"),
+    ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1 must .*from 0 to 139"),
+    ({"classes": 80}, "classes must be so few .* at most 140 parts in all, got 160"),
+    ({"part_size": 3}, "part_size must be so large that parts have 4 pixels .*got 3: 2.7"),
+    ({"part_size": 0.9}, "part_size must be so small that 2 parts find room.*got 0.9"),
+])  # fmt: skip
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         World(settings)
@@ -314,16 +302,13 @@ def test_a_scene_is_the_same_however_many_are_drawn(scenes):
     assert torch.equal(some.boxes, scenes.boxes[BLOCK - 5 : BLOCK + 5])
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
-        ({"objects": [3, 1]}, r"^scenes.objects must be at least 1.* got \[3, 1\]"),
-        ({"object_size": [0.5, 0.2]}, "^scenes.object_size must be above 0, the lower end first"),
-        ({"object_size": [6, 9]}, "^scenes.object_size must be so large that parts .* 4 pixels"),
-        ({"object_size": [0.5, 0.99]}, "^scenes.object_size must be so small .* any angle"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
+    ({"objects": [3, 1]}, r"^scenes.objects must be at least 1.* got \[3, 1\]"),
+    ({"object_size": [0.5, 0.2]}, "^scenes.object_size must be above 0, the lower end first"),
+    ({"object_size": [6, 9]}, "^scenes.object_size must be so large that parts .* 4 pixels"),
+    ({"object_size": [0.5, 0.99]}, "^scenes.object_size must be so small .* any angle"),
+])  # fmt: skip
 def test_bad_settings_of_scenes_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         Scenes(World(SMALL), settings)

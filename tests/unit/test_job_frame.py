@@ -114,12 +114,9 @@ def test_outputs_get_their_names_only_when_the_job_ends_well():
     assert (RESULTS / "mrp/w.safetensors").read_bytes() == b"kernels"
     assert staging_is_gone()
     assert files_below(RESULTS) == [
-        "logs/train.log",
-        "mrp/history.parquet",
-        "mrp/w.safetensors",
-        "provenance/mrp/history.parquet.json",
-        "provenance/mrp/w.safetensors.json",
-    ]
+        "logs/train.log", "mrp/history.parquet", "mrp/w.safetensors",
+        "provenance/mrp/history.parquet.json", "provenance/mrp/w.safetensors.json",
+    ]  # fmt: skip
 
 
 def test_an_output_replaces_the_one_of_an_earlier_run_if_the_job_ends_well():
@@ -400,14 +397,11 @@ def plain(frame):
 
 
 @pytest.mark.parametrize("kind", ["function", "exhibits"])
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: torch.rand(1),
-        np.random.default_rng,
-        lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
-    ],
-)
+@pytest.mark.parametrize("draw", [
+    lambda: torch.rand(1),
+    np.random.default_rng,
+    lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
+])  # fmt: skip
 def test_numbers_without_a_seed_are_refused(draw, kind):
     with pytest.raises(SystemExit), Job(rule(**{kind: "a:b"})) as job:  # noqa: PT012
         draw()

@@ -86,19 +86,16 @@ def test_a_name_that_is_no_file_name_is_refused():
         load({"real_images": sets}, ROOT)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"data": {"size": 20}}, "pretraining.objective.simmim.mask_size: 8;"),
-        ({"pretraining": {"processes": 3, "nodes": 2}}, "pretraining.processes: 3;"),
-        ({"pretraining": {"objective": {"kind": "beit"}}}, "pretraining.objective.kind: beit;"),
-        ({"weights": "no/such/file"}, "weights: 'no/such/file'; expected a file, or a name"),
-        ({"weights": {"mine": "no/such"}}, "weights.mine: 'no/such'; expected a file, or a name"),
-        ({"detection": {"training": {"steps": 3}}}, "detection: beside data of kind folder"),
-        ({"data": {"shares": {"test": 0.999}}}, "data.shares.test: 0.999; expected at most 0.9: "),
-        ({"data": {"shares": {"validation": 0.5}}}, "data.shares.validation: 0.5; expected none: "),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"data": {"size": 20}}, "pretraining.objective.simmim.mask_size: 8;"),
+    ({"pretraining": {"processes": 3, "nodes": 2}}, "pretraining.processes: 3;"),
+    ({"pretraining": {"objective": {"kind": "beit"}}}, "pretraining.objective.kind: beit;"),
+    ({"weights": "no/such/file"}, "weights: 'no/such/file'; expected a file, or a name"),
+    ({"weights": {"mine": "no/such"}}, "weights.mine: 'no/such'; expected a file, or a name"),
+    ({"detection": {"training": {"steps": 3}}}, "detection: beside data of kind folder"),
+    ({"data": {"shares": {"test": 0.999}}}, "data.shares.test: 0.999; expected at most 0.9: "),
+    ({"data": {"shares": {"validation": 0.5}}}, "data.shares.validation: 0.5; expected none: "),
+])  # fmt: skip
 def test_values_that_contradict_each_other_are_named(change, told):
     settings = filled(**merge({"data": {"kind": "folder", "path": "f"}}, change))
     (line,) = faults({"own": settings})
@@ -239,24 +236,21 @@ def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tm
     assert set(after["pixels"]).isdisjoint(pixels["pixels"])
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (
-            {"pretraining": {"training": {"batch_size": 64, "drop_last": True}}},
-            "pretraining.training.batch_size: 64; expected at most the 30 training images, or",
-        ),
-        (
-            {"finetuning": {"training": {"batch_size": 16, "drop_last": True}}},
-            "finetuning.training.batch_size: 16; expected at most the 15 labels at 0.5 of them",
-        ),
-        (
-            {"train_images": 9, "pretraining": {"training": {"drop_last": True}}},
-            "pretraining.training.batch_size: 16; expected at most the 9 training",
-        ),
-        ({"data": {"shares": {"test": 0.01}}}, "data: 37 images, of which shares.test: 0.01"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    (
+        {"pretraining": {"training": {"batch_size": 64, "drop_last": True}}},
+        "pretraining.training.batch_size: 64; expected at most the 30 training images, or",
+    ),
+    (
+        {"finetuning": {"training": {"batch_size": 16, "drop_last": True}}},
+        "finetuning.training.batch_size: 16; expected at most the 15 labels at 0.5 of them",
+    ),
+    (
+        {"train_images": 9, "pretraining": {"training": {"drop_last": True}}},
+        "pretraining.training.batch_size: 16; expected at most the 9 training",
+    ),
+    ({"data": {"shares": {"test": 0.01}}}, "data: 37 images, of which shares.test: 0.01"),
+])  # fmt: skip
 def test_a_set_too_small_for_a_step_is_refused_before_any_job(change, told, garden):
     with pytest.raises(ConfigError, match=re.escape(f"real_images.own.{told}")):
         state({"own": tiny(garden, **change)})
@@ -381,14 +375,11 @@ def test_a_bootstrap_pairs_images_and_knows_when_there_is_no_difference():
     assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.35)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "told"),
-    [
-        (0.01, 0.2, "SimMIM added 0.10 (0.01 to 0.20)"),
-        (-0.2, -0.01, "SimMIM took something from training from scratch"),
-        (0.0, 0.2, "Whether SimMIM adds anything to training from scratch, these images do not"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "told"), [
+    (0.01, 0.2, "SimMIM added 0.10 (0.01 to 0.20)"),
+    (-0.2, -0.01, "SimMIM took something from training from scratch"),
+    (0.0, 0.2, "Whether SimMIM adds anything to training from scratch, these images do not"),
+])  # fmt: skip
 def test_a_gain_is_claimed_only_if_its_interval_lies_on_one_side(low, high, told):
     row = {"data_set": "a", "evaluation": "fine-tuned", "fraction": 1.0, "labels": 80, "mean": 0.6,
            "quantity": "accuracy", "low": 0.5, "high": 0.7, "test_images": 20}  # fmt: skip

@@ -168,12 +168,9 @@ def test_a_classifier_that_reads_the_parts_is_right(experiment):
     oracle = Oracle()
     oracle.seen = 0
     assert downstream.tested(experiment, oracle, experiment.test) == {
-        "multi_view": 1.0,
-        "single_view": 0.5,
-        "single_view_1": 1.0,
-        "single_view_2": 0.0,
+        "multi_view": 1.0, "single_view": 0.5, "single_view_1": 1.0, "single_view_2": 0.0,
         "worst_view": 0.0,
-    }
+    }  # fmt: skip
 
 
 def test_transfer_and_detection_hold_every_number(experiment, config):

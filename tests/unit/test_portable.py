@@ -22,14 +22,11 @@ def test_a_portable_run_has_a_folder_of_its_own_and_compiles_nothing():
     assert load({"scale": "smoke"}, ROOT)["portable"] is False
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"threads": 2}, "threads: 2; expected 1"),
-        ({"device": "auto"}, "device: 'auto'; expected 'cpu'"),
-        ({"compile": "always"}, "compile: 'always'; expected auto or never"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"threads": 2}, "threads: 2; expected 1"),
+    ({"device": "auto"}, "device: 'auto'; expected 'cpu'"),
+    ({"compile": "always"}, "compile: 'always'; expected auto or never"),
+])  # fmt: skip
 def test_what_contradicts_it_is_refused_by_name(change, told):
     with pytest.raises(ConfigError, match=told):
         load({"scale": "smoke", "portable": True, **change}, ROOT)
@@ -86,11 +83,7 @@ def test_functions_are_numpys_in_every_form_and_have_their_gradients(begun, tmp_
     portable.pin(environment)
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests/emulated")])
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS], cwd=tmp_path,
+        env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr

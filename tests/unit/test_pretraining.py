@@ -141,16 +141,9 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
     span = sigma ** -(q - 1) - varrho ** -(q - 1)
     wanted = span * q * varrho ** (q - 1) / ((q - 1) * rate * gamma)
     found = pretrain(
-        (z * v).view(1, 1, 1, 3),
-        v.view(1, 1, 1, 3),
-        (sigma * v).view(1, 1, 3),
-        ACTIVATION,
-        theta=0.5,
-        captured_at=varrho,
-        learning_rate=rate,
-        max_steps=20_000,
-        record_every=1000,
-    )
+        (z * v).view(1, 1, 1, 3), v.view(1, 1, 1, 3), (sigma * v).view(1, 1, 3), ACTIVATION,
+        theta=0.5, captured_at=varrho, learning_rate=rate, max_steps=20_000, record_every=1000,
+    )  # fmt: skip
     assert found.hit.item() == pytest.approx(wanted, rel=0.01)
 
 
@@ -223,12 +216,9 @@ def test_a_replicate_that_diverges_after_another_has_finished_is_the_one_that_is
     w = w.clone()
     w[0, :8] = 0.8 * features[0].flatten(0, 1)  # holds everything at the start: ends at step 1
     found = run(
-        (x, features, w),
-        learning_rate=numbers(0.5, 0.5, 5.0),
-        may_diverge=True,
-        hit_factor=50.0,
+        (x, features, w), learning_rate=numbers(0.5, 0.5, 5.0), may_diverge=True, hit_factor=50.0,
         max_steps=60,
-    )
+    )  # fmt: skip
     assert found.diverged.tolist() == [False, False, True]
     assert found.stopped[0] == 1
     assert 1 < found.stopped[2] < found.stopped[1] == 60

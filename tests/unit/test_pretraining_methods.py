@@ -26,15 +26,9 @@ MAE = {"kind": "mae", **LIGHT}
 DATA2VEC = {"kind": "data2vec", "mask_size": 4, "top_blocks": 1}
 BEIT = {"kind": "beit", "mask_size": 4, "codes": 5}
 EVERY = [
-    (CNN, SIMMIM),
-    (CNN, SIMMIM | {"decoder": "linear", "mask_token": "stem"}),
-    (CNN, DATA2VEC),
-    (CNN, BEIT),
-    (VIT, SIMMIM),
-    (VIT, MAE),
-    (VIT, DATA2VEC | {"top_blocks": 2}),
-    (VIT, BEIT),
-]
+    (CNN, SIMMIM), (CNN, SIMMIM | {"decoder": "linear", "mask_token": "stem"}), (CNN, DATA2VEC),
+    (CNN, BEIT), (VIT, SIMMIM), (VIT, MAE), (VIT, DATA2VEC | {"top_blocks": 2}), (VIT, BEIT),
+]  # fmt: skip
 BATCH = 6
 
 
@@ -373,22 +367,19 @@ def test_positions_that_hold_several_mask_cells_count_by_their_share():
     torch.testing.assert_close(objective.loss(x, mask), (gap * shares).sum() / shares.sum())
 
 
-@pytest.mark.parametrize(
-    ("encoder", "method", "message"),
-    [
-        (CNN, {"kind": "simim"}, "pretraining.kind: 'simim'; expected one of simmim, mae"),
-        (CNN, SIMMIM | {"decoder_deep": 3}, "pretraining.decoder_deep: unknown option of simmim"),
-        (CNN, SIMMIM | {"decoder": "mlp"}, "pretraining.decoder: 'mlp'"),
-        (CNN, SIMMIM | {"mask_token": "head"}, "pretraining.mask_token: 'head'"),
-        (CNN, SIMMIM | {"decoder_stride": 6}, "pretraining.decoder_stride: 6; expected a multiple"),
-        (VIT, SIMMIM | {"mask_size": 2}, "pretraining.mask_size: 2; expected a multiple of the 4"),
-        (VIT | {"positions": "relative"}, MAE, "encoder.positions: relative; mae drops patches"),
-        (CNN, MAE, "mae needs a vision transformer, not SmallResNet"),
-        (VIT, DATA2VEC | {"top_blocks": 4}, "pretraining.top_blocks: 4; expected 1 to 3"),
-        (VIT, DATA2VEC | {"tau_start": 1.1}, "pretraining.tau_start: 1.1"),
-        (CNN | {"widths": [8, 8]}, BEIT, "its cells are 4 px, the student's 2 px"),
-    ],
-)
+@pytest.mark.parametrize(("encoder", "method", "message"), [
+    (CNN, {"kind": "simim"}, "pretraining.kind: 'simim'; expected one of simmim, mae"),
+    (CNN, SIMMIM | {"decoder_deep": 3}, "pretraining.decoder_deep: unknown option of simmim"),
+    (CNN, SIMMIM | {"decoder": "mlp"}, "pretraining.decoder: 'mlp'"),
+    (CNN, SIMMIM | {"mask_token": "head"}, "pretraining.mask_token: 'head'"),
+    (CNN, SIMMIM | {"decoder_stride": 6}, "pretraining.decoder_stride: 6; expected a multiple"),
+    (VIT, SIMMIM | {"mask_size": 2}, "pretraining.mask_size: 2; expected a multiple of the 4"),
+    (VIT | {"positions": "relative"}, MAE, "encoder.positions: relative; mae drops patches"),
+    (CNN, MAE, "mae needs a vision transformer, not SmallResNet"),
+    (VIT, DATA2VEC | {"top_blocks": 4}, "pretraining.top_blocks: 4; expected 1 to 3"),
+    (VIT, DATA2VEC | {"tau_start": 1.1}, "pretraining.tau_start: 1.1"),
+    (CNN | {"widths": [8, 8]}, BEIT, "its cells are 4 px, the student's 2 px"),
+])  # fmt: skip
 def test_impossible_settings_are_named(encoder, method, message):
     with pytest.raises(ConfigError, match=message):
         build(encoder, method)

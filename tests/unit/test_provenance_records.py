@@ -28,22 +28,18 @@ from featlearn.core.provenance import (
 
 #: A small library: module file below ``featlearn/`` and its source.
 LIBRARY = {
-    "__init__.py": "",
-    "core/__init__.py": "",
-    "core/used.py": "value = 1\n",
-    "core/other.py": "value = 2\n",
-    "core/far.py": "from featlearn.paper.train import train\n",
+    "__init__.py": "", "core/__init__.py": "", "core/used.py": "value = 1\n",
+    "core/other.py": "value = 2\n", "core/far.py": "from featlearn.paper.train import train\n",
     "paper/__init__.py": "",
     "paper/train.py": "from featlearn.core.used import value\ntrain = value\n",
     "paper/sibling.py": "from .train import train\n",
     "paper/sibling_module.py": "from . import train\n",
     "paper/upward.py": "from ..core.used import value\n",
     "paper/upward_module.py": "from ..core import used\n",
-    "paper/deep/__init__.py": "from ..upward import value\n",
-    "paper/deep/leaf.py": "leaf = 1\n",
+    "paper/deep/__init__.py": "from ..upward import value\n", "paper/deep/leaf.py": "leaf = 1\n",
     "paper/circle_a.py": "from featlearn.paper import circle_b\n",
     "paper/circle_b.py": "from featlearn.paper import circle_a\nfrom featlearn.core import used\n",
-}
+}  # fmt: skip
 
 
 def forget_sources():
@@ -223,21 +219,18 @@ def test_an_edit_that_computes_nothing_leaves_every_fingerprint(library, old, ne
     assert edited(library, old, new) == set()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "moved"),
-    [
-        ("return helper(value)", "return helper(value) + 1", {"sample"}),
-        ("return x + RATE", "return x - RATE", {"sample"}),  # what it calls
-        ("RATE = 1", "RATE = 2", {"sample"}),  # what that reads
-        ("return math.pi", "return math.e", {"lonely"}),
-        ("def sample(job: Job)", "def sample(job: Job, more=2)", {"sample"}),
-        ("TABLE = {}", "TABLE = {1: 2}", set()),  # nobody's
-        # a statement of the module may change what any function reads
-        ("TABLE = {}", "TABLE = {}\nTABLE.update(x=1)", set(NAMES)),
-        ("TABLE = {}", "for RATE in (1, 2): pass", set(NAMES)),
-        ("TABLE = {}", "if math.pi > 3:\n    RATE = 2", set(NAMES)),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "moved"), [
+    ("return helper(value)", "return helper(value) + 1", {"sample"}),
+    ("return x + RATE", "return x - RATE", {"sample"}),  # what it calls
+    ("RATE = 1", "RATE = 2", {"sample"}),  # what that reads
+    ("return math.pi", "return math.e", {"lonely"}),
+    ("def sample(job: Job)", "def sample(job: Job, more=2)", {"sample"}),
+    ("TABLE = {}", "TABLE = {1: 2}", set()),  # nobody's
+    # a statement of the module may change what any function reads
+    ("TABLE = {}", "TABLE = {}\nTABLE.update(x=1)", set(NAMES)),
+    ("TABLE = {}", "for RATE in (1, 2): pass", set(NAMES)),
+    ("TABLE = {}", "if math.pi > 3:\n    RATE = 2", set(NAMES)),
+])  # fmt: skip
 def test_an_edit_moves_the_functions_that_use_what_was_edited(library, old, new, moved):
     assert edited(library, old, new) == {*moved, "module"}
 
@@ -264,14 +257,11 @@ def test_every_module_of_the_frame_is_there():
     assert [name for name in provenance.FRAME if provenance.module_file(name) is None] == []
 
 
-@pytest.mark.parametrize(
-    ("root", "told"),
-    [
-        ("featlearn.nowhere", "featlearn.nowhere: there is no such module"),
-        ("featlearn.nowhere:sample", "featlearn.nowhere: there is no such module"),
-        ("featlearn.core.used:valeu", "used.py: no 'valeu' is defined there"),
-    ],
-)
+@pytest.mark.parametrize(("root", "told"), [
+    ("featlearn.nowhere", "featlearn.nowhere: there is no such module"),
+    ("featlearn.nowhere:sample", "featlearn.nowhere: there is no such module"),
+    ("featlearn.core.used:valeu", "used.py: no 'valeu' is defined there"),
+])  # fmt: skip
 def test_what_is_not_there_is_told_by_name(library, root, told):
     with pytest.raises(FeatlearnError, match=told):
         printed(library, root)
@@ -361,16 +351,13 @@ def test_a_record_that_cannot_be_read_is_none(tmp_path, content):
 CUT, SHA = "40 bytes, 100 were written", "its SHA-256 is "
 
 
-@pytest.mark.parametrize(
-    ("content", "moved", "quick", "thorough"),
-    [
-        (b"0123456789" * 10, 0, None, None),
-        (b"0123456789" * 10, 1, None, None),  # only touched
-        (b"0123456789" * 4, 0, CUT, CUT),
-        (b"X123456789" * 10, 1, SHA, SHA),
-        (b"X123456789" * 10, 0, None, SHA),  # under the old time: one stat cannot see it
-    ],
-)
+@pytest.mark.parametrize(("content", "moved", "quick", "thorough"), [
+    (b"0123456789" * 10, 0, None, None),
+    (b"0123456789" * 10, 1, None, None),  # only touched
+    (b"0123456789" * 4, 0, CUT, CUT),
+    (b"X123456789" * 10, 1, SHA, SHA),
+    (b"X123456789" * 10, 0, None, SHA),  # under the old time: one stat cannot see it
+])  # fmt: skip
 def test_damage_is_found_by_size_by_time_or_by_a_thorough_look(
     tmp_path, content, moved, quick, thorough
 ):

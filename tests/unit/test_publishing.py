@@ -69,47 +69,38 @@ def test_numbers_shares_and_means_in_words():
     assert {given: plus_minus(*given) for given in SPREADS} == SPREADS
 
 
-@pytest.mark.parametrize(
-    ("numbers", "text", "ends"),
-    [
-        ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
-        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
-        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
-        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "text", "ends"), [
+    ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
+    ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
+    ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
+    ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
+])  # fmt: skip
 def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, ends):
     names = ("measured", "interval_low", "interval_high", "low", "high")
     row = ROW | dict(zip(names, numbers, strict=True))
     assert (measured(row), band(row)) == (text, ends)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("by {value}.", "by [0.31 (0.24 to 0.38)]."),
-        ("by {percent}, {value}", "by [31 % (24 to 38)], [0.31 (0.24 to 0.38)]"),
-        ("by {-points}", "by [−31 percentage points (−38 to −24)]"),
-        ("{x} of none", "{x} of none"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("by {value}.", "by [0.31 (0.24 to 0.38)]."),
+    ("by {percent}, {value}", "by [31 % (24 to 38)], [0.31 (0.24 to 0.38)]"),
+    ("by {-points}", "by [−31 percentage points (−38 to −24)]"),
+    ("{x} of none", "{x} of none"),
+])  # fmt: skip
 def test_a_sentence_has_its_number_where_its_word_is(text, shown):
     assert with_numbers(text, ROW, lambda number: f"[{number}]") == shown
     number = number_as_in(text, ROW)
     assert f"[{number}]" in shown or number == "0.31 (0.24 to 0.38)"
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("Lemma 2.6, Lemmas A.9 to A.11", ["lemma 2.6", "lemma a.9", "lemma a.10", "lemma a.11"]),
-        ("Theorem 1(b), (c) with Lemma C.1 / B.1", ["theorem 1(b)", "lemma c.1", "lemma b.1"]),
-        ("Theorems 2.1 and A.20, Table A.1", ["theorem 2.1", "theorem a.20", "table a.1"]),
-        ("Section 3, bias schedule (kb = 1)", ["section 3"]),
-        ("ours (eq. 4.2)", ["eq 4.2"]),
-        ("ours", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "found"), [
+    ("Lemma 2.6, Lemmas A.9 to A.11", ["lemma 2.6", "lemma a.9", "lemma a.10", "lemma a.11"]),
+    ("Theorem 1(b), (c) with Lemma C.1 / B.1", ["theorem 1(b)", "lemma c.1", "lemma b.1"]),
+    ("Theorems 2.1 and A.20, Table A.1", ["theorem 2.1", "theorem a.20", "table a.1"]),
+    ("Section 3, bias schedule (kb = 1)", ["section 3"]),
+    ("ours (eq. 4.2)", ["eq 4.2"]),
+    ("ours", []),
+])  # fmt: skip
 def test_a_source_names_places_by_their_numbers(source, found):
     assert places(source) == found
 
@@ -224,38 +215,32 @@ def test_a_story_quotes_measured_numbers(value):
     assert shown == "63 %, 0.996, 10, 12,346, 24.6 %"
 
 
-@pytest.mark.parametrize(
-    ("asked", "fault"),
-    [
-        ('value("headline", model="nobody")', "'nobody'): 0 rows match; expected exactly one"),
-        ('value("headline", quantity="captured")', "3 rows match; expected exactly one"),
-        ('value("headline", mdel="supervised")', "no column 'mdel'; there are: model, quantity"),
-        ('value("headline", "median", model="finetuned")', "no column 'median'"),
-        ('value("headlines")', "no such table; there are: icl/sizes, mrp/headline"),
-        ('value("headline", model="probe")', "the cell is empty"),
-        ("value(3)", "has no attribute"),
-        ("valeu('headline')", "'valeu' is undefined"),
-        ("value(", "unexpected"),
-        ("value('headline', 'model', model='finetuned') | percent", "format code"),
-        ("().__class__.__bases__[0].__subclasses__()", "unsafe"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "fault"), [
+    ('value("headline", model="nobody")', "'nobody'): 0 rows match; expected exactly one"),
+    ('value("headline", quantity="captured")', "3 rows match; expected exactly one"),
+    ('value("headline", mdel="supervised")', "no column 'mdel'; there are: model, quantity"),
+    ('value("headline", "median", model="finetuned")', "no column 'median'"),
+    ('value("headlines")', "no such table; there are: icl/sizes, mrp/headline"),
+    ('value("headline", model="probe")', "the cell is empty"),
+    ("value(3)", "has no attribute"),
+    ("valeu('headline')", "'valeu' is undefined"),
+    ("value(", "unexpected"),
+    ("value('headline', 'model', model='finetuned') | percent", "format code"),
+    ("().__class__.__bases__[0].__subclasses__()", "unsafe"),
+])  # fmt: skip
 def test_a_number_that_is_not_there_is_an_error_with_the_file_and_the_filter(value, asked, fault):
     with pytest.raises(FeatlearnError, match=r"^mrp/story\.md: ") as error:
         fill_in(f"text {{{{ {asked} }}}}", "mrp/story.md", value)
     assert fault in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "text", "left"),
-    [
-        (HOLDS, f"It is so, {LINKED}", "Yes"),
-        (FAILS, f"It is not so, {LINKED}", "No"),
-        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
-        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
-        (None, "*not part of this run:* It is so", "Who knows"),
-    ],
-)
+@pytest.mark.parametrize(("verdict", "text", "left"), [
+    (HOLDS, f"It is so, {LINKED}", "Yes"),
+    (FAILS, f"It is not so, {LINKED}", "No"),
+    (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
+    (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
+    (None, "*not part of this run:* It is so", "Who knows"),
+])  # fmt: skip
 def test_a_text_says_what_was_concluded(value, verdict, text, left):
     ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
     said = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
@@ -284,16 +269,13 @@ def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared(
     assert {entry["figure"] for entry in entries if "figure" in entry} <= figures
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "mrp/headline-captured",
-        "mrp/c3-c-mae",
-        "contrastive/shapes-fig-1-shape",
-        "noncontrastive/images-digits-collapse",
-        "looped/tight-as-printed",
-    ],
-)
+@pytest.mark.parametrize("claim", [
+    "mrp/headline-captured",
+    "mrp/c3-c-mae",
+    "contrastive/shapes-fig-1-shape",
+    "noncontrastive/images-digits-collapse",
+    "looped/tight-as-printed",
+])  # fmt: skip
 def test_a_claim_is_known_by_what_its_paper_spells(claim):
     assert is_known(claim)
     assert not is_known(f"{claim}y")
@@ -313,16 +295,13 @@ def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():
         refuse_missing_tables([("figure x", "icl", text)], {"mrp/sizes"})
 
 
-@pytest.mark.parametrize(
-    ("entries", "withdrawn", "fault"),
-    [
-        ([ENTRY | {"holds": 3}], "", "finding one: holds must be text, got 3"),
-        ([ENTRY, ENTRY], "", "finding one: is there twice"),
-        ([ENTRY | {"holds": "word " * 26}], "", "holds must have at most 25 words, got 26"),
-        ([ENTRY], "mrp/a: A longer run turned it.", "the verdict of mrp/a is withdrawn"),
-        ([ENTRY], "mrp: A longer run turned it.", "withdrawn claims are not valid"),
-    ],
-)
+@pytest.mark.parametrize(("entries", "withdrawn", "fault"), [
+    ([ENTRY | {"holds": 3}], "", "finding one: holds must be text, got 3"),
+    ([ENTRY, ENTRY], "", "finding one: is there twice"),
+    ([ENTRY | {"holds": "word " * 26}], "", "holds must have at most 25 words, got 26"),
+    ([ENTRY], "mrp/a: A longer run turned it.", "the verdict of mrp/a is withdrawn"),
+    ([ENTRY], "mrp: A longer run turned it.", "withdrawn claims are not valid"),
+])  # fmt: skip
 def test_a_wrong_entry_is_refused_by_name(tmp_path, entries, withdrawn, fault):
     (tmp_path / "findings.yaml").write_text(yaml.safe_dump({"findings": entries}))
     (tmp_path / "withdrawn.yaml").write_text(withdrawn)
@@ -336,16 +315,13 @@ def test_entries_without_their_claim_are_named_and_another_papers_are_left_out()
     assert of_run([ENTRY], {"mrp/a": {"paper": "mrp"}}) == ([ENTRY], [])
 
 
-@pytest.mark.parametrize(
-    ("more", "verdict", "kind", "says"),
-    [
-        ({}, HOLDS, "confirms", "It is so."),
-        ({}, FAILS, "contradicts", "It is not so."),
-        ({"misprint": True}, FAILS, "corrects", "It is not so."),
-        ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
-        ({}, NOT_SHOWN, "open", "Is it so?"),
-    ],
-)
+@pytest.mark.parametrize(("more", "verdict", "kind", "says"), [
+    ({}, HOLDS, "confirms", "It is so."),
+    ({}, FAILS, "contradicts", "It is not so."),
+    ({"misprint": True}, FAILS, "corrects", "It is not so."),
+    ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
+    ({}, NOT_SHOWN, "open", "Is it so?"),
+])  # fmt: skip
 def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
     row = {"verdict": verdict}
     assert kind_of({**ENTRY, **more}, row) == kind

@@ -14,16 +14,9 @@ from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
 
 SIGMAS = 5
 SPEC = MultiView(
-    classes=4,
-    dimension=30,
-    patches=20,
-    sparsity=1.2,
-    q=3,
-    patches_per_feature=2,
-    single_view_share=0.4,
-    feature_noise=0.1,
-    noise=0.3,
-)
+    classes=4, dimension=30, patches=20, sparsity=1.2, q=3, patches_per_feature=2,
+    single_view_share=0.4, feature_noise=0.1, noise=0.3,
+)  # fmt: skip
 COUNT = 4000
 
 
@@ -216,15 +209,9 @@ def test_too_few_patches_are_refused_by_name():
 
 def test_a_config_section_becomes_a_distribution():
     data = {
-        "classes": 5,
-        "dimension": 30,
-        "patches": 12,
-        "sparsity": 2,
-        "noise": 0.5,
-        "off_strength": [0.1, 0.2],
-        "train_samples": 100,
-        "test_samples": 50,
-    }
+        "classes": 5, "dimension": 30, "patches": 12, "sparsity": 2, "noise": 0.5,
+        "off_strength": [0.1, 0.2], "train_samples": 100, "test_samples": 50,
+    }  # fmt: skip
     spec = MultiView.from_config(data, q=4)
     assert spec == MultiView(5, 30, 12, 2, q=4, noise=0.5, off_strength=[0.1, 0.2])
     assert spec.features == 10

@@ -73,40 +73,34 @@ def test_a_number_is_written_as_the_config_has_it(config):
     assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
 
 
-@pytest.mark.parametrize(
-    ("key", "told"),
-    [
-        ("mrp.headline.data.feature_nois", GAMMA),
-        ("mrp.headline.data.sparsty", "mrp.headline.data.sparsity"),
-        ("headline.data.classes", "mrp.headline.data.classes"),
-        ("", "unknown key"),
-        (".", "unknown key"),
-        ("mrp..data", "unknown key"),
-        ("run", "names what a run is"),
-        ("results", "names what a run is"),
-    ],
-)
+@pytest.mark.parametrize(("key", "told"), [
+    ("mrp.headline.data.feature_nois", GAMMA),
+    ("mrp.headline.data.sparsty", "mrp.headline.data.sparsity"),
+    ("headline.data.classes", "mrp.headline.data.classes"),
+    ("", "unknown key"),
+    (".", "unknown key"),
+    ("mrp..data", "unknown key"),
+    ("run", "names what a run is"),
+    ("results", "names what a run is"),
+])  # fmt: skip
 def test_an_unknown_key_is_refused_with_the_nearest(config, key, told):
     with pytest.raises(ConfigError) as refused:
         full_key(config, key, ROOT)
     assert told in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        ({GAMMA: [0.1, 0.1]}, "twice"),
-        ({GAMMA: [1, 1.0]}, "twice"),
-        ({GAMMA: [0.1, math.nan]}, "finite"),
-        ({GAMMA: [0.1, math.inf]}, "finite"),
-        ({GAMMA: [0.1, "much"]}, f"the point {GAMMA} = 'much'"),
-        ({GAMMA: [0.1, -1]}, f"the point {GAMMA} = -1"),
-        ({"mrp.headline.data.patches": [16, 1]}, "the point mrp.headline.data.patches = 1"),
-        ({GAMMA: [0, 1], "mrp.headline.data.gamma": [0, 1]}, "the same key"),
-        ({GAMMA: {"from": 0, "to": 1, "points": 3, "scale": "log"}}, "more than 0"),
-        ({GAMMA: {"from": 1, "to": 1, "points": 3, "scale": "linear"}}, "twice"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "told"), [
+    ({GAMMA: [0.1, 0.1]}, "twice"),
+    ({GAMMA: [1, 1.0]}, "twice"),
+    ({GAMMA: [0.1, math.nan]}, "finite"),
+    ({GAMMA: [0.1, math.inf]}, "finite"),
+    ({GAMMA: [0.1, "much"]}, f"the point {GAMMA} = 'much'"),
+    ({GAMMA: [0.1, -1]}, f"the point {GAMMA} = -1"),
+    ({"mrp.headline.data.patches": [16, 1]}, "the point mrp.headline.data.patches = 1"),
+    ({GAMMA: [0, 1], "mrp.headline.data.gamma": [0, 1]}, "the same key"),
+    ({GAMMA: {"from": 0, "to": 1, "points": 3, "scale": "log"}}, "more than 0"),
+    ({GAMMA: {"from": 1, "to": 1, "points": 3, "scale": "linear"}}, "twice"),
+])  # fmt: skip
 def test_a_wrong_sweep_is_refused_by_name(config, keys, told):
     with pytest.raises(ConfigError) as refused:
         read(config, keys)
@@ -180,19 +174,16 @@ def test_no_turn_is_told_after_the_two_ends():
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["mrp.headline.data.gama", "1", "2"],
-        [GAMMA, "1", "2", "--and", GAMMA, "3", "4"],
-        [GAMMA, "1", "2", "--until-turns", "mrp/x", "--and", "seed", "1", "2"],
-        [GAMMA, "1", "x", "--until-turns", "mrp/x"],
-        [GAMMA, "1", "2", "--until-turns", "mrp/x", "--accuracy", "0"],
-        [GAMMA, "1", "2", "3", "--points", "5"],
-        [GAMMA, "[", "2"],
-        [GAMMA, "1", "2", "--configfile", "nowhere.yaml"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["mrp.headline.data.gama", "1", "2"],
+    [GAMMA, "1", "2", "--and", GAMMA, "3", "4"],
+    [GAMMA, "1", "2", "--until-turns", "mrp/x", "--and", "seed", "1", "2"],
+    [GAMMA, "1", "x", "--until-turns", "mrp/x"],
+    [GAMMA, "1", "2", "--until-turns", "mrp/x", "--accuracy", "0"],
+    [GAMMA, "1", "2", "3", "--points", "5"],
+    [GAMMA, "[", "2"],
+    [GAMMA, "1", "2", "--configfile", "nowhere.yaml"],
+])  # fmt: skip
 def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", *words, "--scale", "smoke"]) == 2
@@ -256,18 +247,15 @@ def test_table_has_a_row_a_point_in_the_order_of_the_key():
     assert made.shown["baselines"].iloc[1] == "nearest: 0.45; random kernels: 0.1"
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        ([1, 2, 3, 4, 5, 6],),
-        ([0.001, 0.01, 0.1, 1, 10, 100],),
-        (["relu", "gelu", "smooth", "a", "b", "c"],),
-        ([True, False],),
-        ([1, 1, 1, 2, 2, 2], ["x", "y", "z"] * 2),
-        ([1, 1, 1, 2, 2, 2], [0.1, 0.2, 0.3] * 2),
-        ([1, 1, 2], ["x", "y", "x"]),  # a map needs no pair to be there
-    ],
-)
+@pytest.mark.parametrize("values", [
+    ([1, 2, 3, 4, 5, 6],),
+    ([0.001, 0.01, 0.1, 1, 10, 100],),
+    (["relu", "gelu", "smooth", "a", "b", "c"],),
+    ([True, False],),
+    ([1, 1, 1, 2, 2, 2], ["x", "y", "z"] * 2),
+    ([1, 1, 1, 2, 2, 2], [0.1, 0.2, 0.3] * 2),
+    ([1, 1, 2], ["x", "y", "x"]),  # a map needs no pair to be there
+])  # fmt: skip
 def test_figures_show_every_verdict_and_have_the_same_bytes_twice(values, tmp_path):
     rows, keys = rows_and_keys(*values)
     digests = []

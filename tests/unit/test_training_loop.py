@@ -204,24 +204,21 @@ def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate_and_not_kept(e
     assert max(tmp_path.glob("*.safetensors")).name.endswith("000000004.safetensors")
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"epoch": 3}, "unknown key 'epoch'"),
-        ({"steps": 3}, "one of epochs and steps"),
-        ({"epochs": None}, "one of epochs and steps"),
-        ({"epochs": 0}, "epochs: 0; expected more than 0"),
-        ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
-        ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
-        ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam, sgd or lars"),
-        ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
-        ({"precision": "float16"}, "precision: 'float16'; expected float32"),
-        ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
-        ({"clip": 0}, "clip: 0; expected more than 0"),
-        ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
-        ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "told"), [
+    ({"epoch": 3}, "unknown key 'epoch'"),
+    ({"steps": 3}, "one of epochs and steps"),
+    ({"epochs": None}, "one of epochs and steps"),
+    ({"epochs": 0}, "epochs: 0; expected more than 0"),
+    ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
+    ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
+    ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam, sgd or lars"),
+    ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
+    ({"precision": "float16"}, "precision: 'float16'; expected float32"),
+    ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
+    ({"clip": 0}, "clip: 0; expected more than 0"),
+    ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
+    ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
+])  # fmt: skip
 def test_an_impossible_setting_is_named(settings, told):
     with pytest.raises(ConfigError, match=told):
         train(**settings)
@@ -307,15 +304,12 @@ def stepped(kind, steps=5, **options):
     return module, start, gradients
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "rival", "theirs"),
-    [
-        ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
-        ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
-        ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
-        ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "options", "rival", "theirs"), [
+    ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
+    ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
+    ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
+    ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+])  # fmt: skip
 def test_adam_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):
     module, start, gradients = stepped(kind, **options)
     for name, value in module.named_parameters():

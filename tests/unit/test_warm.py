@@ -73,16 +73,13 @@ def test_a_job_is_a_fork_with_its_own_folder_environment_and_streams(server, env
     assert (code, out, err) == (0, f"{server.pid} {tmp_path} x", "loud")
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "words"),
-    [
-        ("sys.exit(7)", 7, ""),
-        ("sys.exit('no such thing')", 1, "no such thing"),
-        ("raise ValueError('odd')", 1, "ValueError: odd"),
-        ("os._exit(3)", 3, ""),
-        ("os.abort()", -signal.SIGABRT, ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "code", "words"), [
+    ("sys.exit(7)", 7, ""),
+    ("sys.exit('no such thing')", 1, "no such thing"),
+    ("raise ValueError('odd')", 1, "ValueError: odd"),
+    ("os._exit(3)", 3, ""),
+    ("os.abort()", -signal.SIGABRT, ""),
+])  # fmt: skip
 def test_a_job_ends_as_its_fork_ends(server, env, tmp_path, body, code, words):
     found, _, err = ended(body, env, tmp_path)
     assert found == code

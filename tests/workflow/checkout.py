@@ -126,14 +126,10 @@ class Started:
         self._output = folder / f"output-{time.monotonic_ns()}.txt"
         with open(self._output, "wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", WITH_SIGINT, *command],
-                cwd=folder,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                [sys.executable, "-c", WITH_SIGINT, *command], cwd=folder, env=env,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 start_new_session=True,
-            )
+            )  # fmt: skip
 
     def __enter__(self) -> Self:
         return self

@@ -103,18 +103,15 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
     assert "rule toy_averaging" not in told
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "told"),
-    [
-        (
-            "    out_of_reach =",
-            '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
-            "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
-        ),
-        ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
-        ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
-    ],
-)
+@pytest.mark.parametrize(("right", "wrong", "told"), [
+    (
+        "    out_of_reach =",
+        '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
+        "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
+    ),
+    ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
+    ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
+])  # fmt: skip
 def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, right, wrong, told):
     toy.replace(ANALYSIS, right, wrong)
     toy.snakemake().refused(told)

@@ -52,16 +52,10 @@ def mine(fresh):
 def test_only_what_belongs_to_the_own_images_is_made(mine):
     checkout, _, told = mine
     assert told.finished == {
-        "own_images_data": 1,
-        "own_images_pretrain": 1,
-        "own_images_downstream": 2,
-        "gathered": 1,
-        "own_images_show_images": 1,
-        "own_images_maps": 1,
-        "own_images_pictures": 1,
-        "own_images_report": 1,
-        "real_images": 1,
-    }
+        "own_images_data": 1, "own_images_pretrain": 1, "own_images_downstream": 2, "gathered": 1,
+        "own_images_show_images": 1, "own_images_maps": 1, "own_images_pictures": 1,
+        "own_images_report": 1, "real_images": 1,
+    }  # fmt: skip
     for name in ("accuracy", "confusion", "learning", "maps", "pictures"):
         for end in ("svg", "png"):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()

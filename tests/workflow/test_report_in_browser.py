@@ -168,14 +168,11 @@ def fabricate_own(folder: Path) -> dict:
     captions = {f"figure/{name}": f"# Figure {name}\n\n{HOSTILE}\n" for name in own_report.FIGURES}
     captions |= {f"table/{name}": f"# Table {name}\n\n{HOSTILE}\n" for name in made}
     return {
-        "folder": own,
-        "captions": captions,
-        "faults": {SET: faults},
-        "twice": {SET: twice},
+        "folder": own, "captions": captions, "faults": {SET: faults}, "twice": {SET: twice},
         "config": {"run": "mine", "seed": 0},
         "settings": {SET: {"data": {"path": HOSTILE}, "note": "y" * 300}},
         "command": "snakemake real_images --cores 2 --configfile " + "long/" * 60,
-    }
+    }  # fmt: skip
 
 
 class Outline(HTMLParser):
@@ -322,16 +319,10 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 REAL = os.environ.get("FEATLEARN_REPORT")
 browser_test = pytest.mark.browser
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--hide-scrollbars",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -504,16 +495,13 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, of_claims):
 
 
 @browser_test
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("Theorem 1", ["mrp/one", "mrp/five", "mrp/six"]),
-        ("thm. 10 captured", ["mrp/two"]),
-        ("lemma a.2", ["mrp/three"]),
-        ("Theorem 9", []),
-        ("features", ["mrp/one", "mrp/two", "mrp/three", "mrp/five", "mrp/six", "icl/four"]),
-    ],
-)
+@pytest.mark.parametrize(("typed", "found"), [
+    ("Theorem 1", ["mrp/one", "mrp/five", "mrp/six"]),
+    ("thm. 10 captured", ["mrp/two"]),
+    ("lemma a.2", ["mrp/three"]),
+    ("Theorem 9", []),
+    ("features", ["mrp/one", "mrp/two", "mrp/three", "mrp/five", "mrp/six", "icl/four"]),
+])  # fmt: skip
 def test_a_claim_is_found_by_its_theorem_number(browser, reports, typed, found):
     opened(browser, reports[INDEX])
     browser.find_element("css selector", "#claim-q").send_keys(typed)

@@ -63,14 +63,9 @@ class Installed:
 
     def __call__(self, folder, *words):
         told = subprocess.run(
-            [str(self.bin / "featlearn"), *words],
-            cwd=folder,
-            env=environment(OMP_NUM_THREADS="1"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+            [str(self.bin / "featlearn"), *words], cwd=folder, env=environment(OMP_NUM_THREADS="1"),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
         return Ended(told.returncode, told.stdout)
 
 
