@@ -13,6 +13,8 @@ from featlearn.core import points, sweeps
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 BASE = load({"scale": "smoke", "papers": ["mrp", "icl"]}, ROOT)
 KEYS = st.one_of(

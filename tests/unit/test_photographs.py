@@ -61,12 +61,6 @@ def test_maps_are_those_of_the_layer(folder):
     torch.testing.assert_close(heat_maps(encoder, images), wanted, atol=1e-3, rtol=0)
 
 
-def test_tokens_of_an_own_transformer_are_maps(folder):
-    torch.manual_seed(0)
-    encoder = build_encoder({"kind": "vit", "patch": 8, "width": 8, "depth": 2, "heads": 2}, 32)
-    assert heat_maps(encoder, photographs(folder, 32)).shape == (3, 32, 32)
-
-
 def test_what_is_no_layer_is_told(folder):
     images = photographs(folder, 32)
     model = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 2))

@@ -64,11 +64,6 @@ def test_correlations_and_capture_strength_are_plain_inner_products():
     assert capture_strength(opposite, features[:1, :1, :1]).item() == 0  # negative counts as none
 
 
-def test_every_feature_of_the_easy_setting_is_captured(trained, problem):
-    assert (capture_strength(trained.w, problem[1]) >= ACTIVATION.varrho).all()
-    assert (trained.hit >= 1).all()
-
-
 def test_a_replicate_stops_hit_factor_times_later_than_its_last_capture(problem, trained):
     last = trained.hit.flatten(1).amax(1)
     assert trained.stopped.tolist() == [math.ceil(1.5 * int(step)) for step in last]
@@ -124,12 +119,6 @@ def test_a_run_that_is_cut_off_says_what_it_missed(problem):
         w = w + 0.5 * mae_descent(x, w, 0.5, ACTIVATION)
     torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
     assert found.trace.steps == [0, 5]
-
-
-def test_divergence_just_before_the_end_is_not_overlooked(problem):
-    # fewer steps than record_every: the check of the last kernels is the only one
-    with pytest.raises(DivergedError):
-        run(problem, learning_rate=5, max_steps=15, hit_factor=10)
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.03])
@@ -198,7 +187,7 @@ def test_the_printed_gradient_is_the_formula_of_fact_2_2(problem):
     assert (found - true).norm() > 0.05 * true.norm()
 
 
-def test_divergence_that_is_allowed_is_marked_and_hurts_no_other_replicate(problem):
+def test_divergence_is_told_or_if_allowed_marked_and_hurts_no_other_replicate(problem):
     rates = (0.5, 5.0, 0.5)
     settings = {"max_steps": 60, "hit_factor": 50.0}
     found = run(problem, learning_rate=numbers(*rates), may_diverge=True, **settings)
@@ -209,19 +198,11 @@ def test_divergence_that_is_allowed_is_marked_and_hurts_no_other_replicate(probl
     for r in (0, 2):
         alone = run(only(problem, r), **settings)
         torch.testing.assert_close(found.w[r], alone.w[0], rtol=1e-8, atol=1e-10)
-
-
-def test_a_replicate_that_diverges_after_another_has_finished_is_the_one_that_is_marked(problem):
-    x, features, w = problem
-    w = w.clone()
-    w[0, :8] = 0.8 * features[0].flatten(0, 1)  # holds everything at the start: ends at step 1
-    found = run(
-        (x, features, w), learning_rate=numbers(0.5, 0.5, 5.0), may_diverge=True, hit_factor=50.0,
-        max_steps=60,
-    )  # fmt: skip
-    assert found.diverged.tolist() == [False, False, True]
-    assert found.stopped[0] == 1
-    assert 1 < found.stopped[2] < found.stopped[1] == 60
+    with pytest.raises(DivergedError, match=rf"^step {int(found.stopped[1])}: "):
+        run(problem, learning_rate=numbers(*rates), **settings)
+    # fewer steps than record_every: the check of the last kernels is the only one
+    with pytest.raises(DivergedError):
+        run(problem, learning_rate=5, max_steps=15, hit_factor=10)
 
 
 def test_a_diverged_replicate_keeps_the_kernels_of_the_step_before(problem):
@@ -234,12 +215,6 @@ def test_a_diverged_replicate_keeps_the_kernels_of_the_step_before(problem):
     assert found.w.abs().max() < OVERFLOW
     following = w + 5.0 * mae_descent(x, w, 0.5, ACTIVATION)
     assert not following.abs().max() < OVERFLOW
-
-
-def test_divergence_that_is_not_allowed_stops_the_run_at_its_step(problem):
-    seen = run(problem, learning_rate=numbers(0.5, 5.0, 0.5), may_diverge=True, hit_factor=50.0)
-    with pytest.raises(DivergedError, match=rf"^step {int(seen.stopped[1])}: "):
-        run(problem, learning_rate=numbers(0.5, 5.0, 0.5), hit_factor=50.0)
 
 
 def test_the_script_of_the_page_runs_as_printed(capsys):

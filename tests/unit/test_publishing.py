@@ -8,7 +8,6 @@ import io
 import math
 import re
 from collections.abc import Iterator
-from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
-from featlearn.core.publishing.report import _digest, bar, by_rule, distinct, installed
+from featlearn.core.publishing.report import bar, by_rule, distinct, installed
 from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
 
@@ -362,19 +361,6 @@ def test_a_lineage_holds_the_makers_first_and_nothing_else(tmp_path):
     assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}
 
 
-RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
-MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"
-
-
-def distribution(folder: Path, record: str) -> PathDistribution:
-    """An installed package as it lies on disk."""
-    info = folder / "pkg-1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Name: Pkg\nVersion: 1\n")
-    (info / "RECORD").write_text(record)
-    return PathDistribution(info)
-
-
 def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
     found = installed()
     names = [package.name.lower() for package in found]
@@ -388,13 +374,3 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         # one version for each Python that is allowed; torch names its build after a plus sign
         locked = re.findall(rf"^{name}==([^ ;\\]+)", lock, re.MULTILINE)
         assert of[name].version.partition("+")[0] in locked
-
-
-def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
-    other = "".join(reversed(RECORD.splitlines(True))) + MADE
-    records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
-    plain, otherwise, changed, none = (
-        _digest(distribution(tmp_path / str(n), record)) for n, record in enumerate(records)
-    )
-    assert plain == otherwise != changed
-    assert none == ""

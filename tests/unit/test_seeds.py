@@ -35,6 +35,8 @@ def test_another_replicate_does_not_move_the_ones_that_are_there():
     drawn = [draw(stream) for stream in more]
     assert drawn[1:] == [draw(stream) for stream in few]
     assert drawn[0] not in drawn[1:]
+    with pytest.raises(ValueError, match="replicates"):
+        Streams(0, "mrp", "headline", [])
 
 
 def test_asking_for_a_purpose_again_starts_its_stream_anew():
@@ -42,11 +44,6 @@ def test_asking_for_a_purpose_again_starts_its_stream_anew():
     first = draw(streams("init")[0])
     draw(streams("train-data")[0])
     assert draw(streams("init")[0]) == first
-
-
-def test_streams_without_a_replicate_are_refused():
-    with pytest.raises(ValueError, match="replicates"):
-        Streams(0, "mrp", "headline", [])
 
 
 def test_global_draws_follow_a_name_and_go_on_undisturbed_afterwards():

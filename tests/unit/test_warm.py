@@ -154,14 +154,12 @@ def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):
     assert not place.parent.exists()
 
 
-@pytest.mark.parametrize("change", [{warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}])
+NOT_OURS = ({warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}, {warm.SOCKET: "/gone/warm"})
+
+
+@pytest.mark.parametrize("change", NOT_OURS)
 def test_without_a_warm_process_of_its_own_a_job_runs_as_it_is(server, env, tmp_path, change):
     code, out, _ = ended("print(os.getppid())", env | change, tmp_path)
-    assert (code, out) == (0, str(os.getpid()))
-
-
-def test_a_server_that_is_gone_is_done_without(env, tmp_path):
-    code, out, _ = ended("print(os.getppid())", env, tmp_path)
     assert (code, out) == (0, str(os.getpid()))
 
 

@@ -127,6 +127,7 @@ def test_a_moved_folder_goes_on_where_it_was(done_toy, tmp_path, toy_finished):
     assert moved.made()[TABLE] == toy_finished.made()[TABLE]
 
 
+@pytest.mark.long
 def test_a_checkpoint_of_a_killed_run_is_taken_up_by_the_next(fresh_toy, toy_finished):
     """The run and its job get SIGKILL in the middle of a training; the next run goes on there."""
     paused = Paused(fresh_toy().root)

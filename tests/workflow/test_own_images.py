@@ -2,16 +2,12 @@
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pandas as pd
-import psutil
 import pytest
 
 from image_folders import grow
-
-from .checkout import Paused
 
 pytestmark = pytest.mark.workflow
 
@@ -140,30 +136,3 @@ def test_five_lines_are_a_plan(mine):
     assert alone == {("all" if rule == "real_images" else rule): n for rule, n in planned.items()}
     told = checkout.snakemake("--dry-run", configfile=None, changes="run: none\npapers: []\n")
     assert "papers: []; expected one or more, or data sets under the key real_images" in told.text
-
-
-@pytest.mark.long
-def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh):
-    """SIGSTOP and SIGCONT to all of it, in the middle of a training without labels."""
-    _, text, _ = mine
-    text = text.replace("epochs: 1,", "epochs: 12,")
-    still, undisturbed = Paused(fresh().root), fresh()
-    for checkout in (still, undisturbed):
-        flowers(checkout / "my own flowers")
-    options = {"configfile": None, "changes": text}
-    with still.start_until(["flowers-0"], "real_images", **options) as run:
-        every = [psutil.Process(run.pid), *run.processes()]
-        for one in every:
-            one.suspend()
-        still.go_on()
-        before = still.made("mine")
-        time.sleep(60)
-        assert {one.status() for one in every} <= {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
-        assert still.made("mine") == before
-        for one in every:
-            one.resume()
-        run.wait().well()
-    undisturbed.snakemake("real_images", **options).well()
-    made = still.made("mine")
-    assert "own_images/weights/flowers/pretrained-0.safetensors" in made
-    assert made == undisturbed.made("mine")

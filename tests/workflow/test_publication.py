@@ -454,13 +454,6 @@ def test_readme_report_pages_and_table_agree_on_every_total():
     ]  # fmt: skip
 
 
-def test_the_readme_is_short():
-    text = (REPOSITORY / "README.md").read_text()
-    assert len(text.splitlines()) <= 130
-    shown = re.sub(r"<!--.*?-->|<[^>]+>|\]\([^)]*\)", " ", text)
-    assert len(re.findall(r"\w[\w'’.,%-]*", shown)) <= 1000
-
-
 def test_what_is_published_is_in_git_and_in_no_package():
     for name in ("MANIFEST.in", "setup.py"):
         assert "results" not in (REPOSITORY / name).read_text()
