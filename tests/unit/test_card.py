@@ -43,12 +43,17 @@ def on_both(function, *tensors):
         return here, there.cpu()
 
 
-def test_cross_entropies_are_those_of_pytorch_on_both_devices():
+def test_losses_and_precisions_are_those_of_pytorch_on_both_devices():
     scores, labels = torch.randn(3, 5, 4), torch.randint(4, (3, 5))
     here, there = on_both(cross_entropies, scores, labels)
     wanted = functional.cross_entropy(scores.movedim(2, 1), labels, reduction="none")
     assert torch.equal(here, wanted)
     torch.testing.assert_close(there, wanted)
+    scores = torch.tensor([[0.9], [0.8], [0.8], [0.1]])
+    labels = torch.tensor([[1], [0], [1], [1]])
+    # thresholds 0.9, 0.8, 0.1: precision 1, 2/3, 3/4, a third of the recall each
+    for found in on_both(average_precision, scores, labels):
+        torch.testing.assert_close(found, torch.tensor([(1 + 2 / 3 + 3 / 4) / 3]).double())
 
 
 @pytest.mark.parametrize("count", [1, 4, 7])
@@ -59,31 +64,12 @@ def test_medians_are_those_of_pytorch_on_both_devices(count):
         torch.testing.assert_close(found, values.median(1).values, equal_nan=True, rtol=0, atol=0)
 
 
-def test_average_precision_counts_on_both_devices():
-    scores = torch.tensor([[0.9], [0.8], [0.8], [0.1]])
-    labels = torch.tensor([[1], [0], [1], [1]])
-    # thresholds 0.9, 0.8, 0.1: precision 1, 2/3, 3/4, a third of the recall each
-    for found in on_both(average_precision, scores, labels):
-        torch.testing.assert_close(found, torch.tensor([(1 + 2 / 3 + 3 / 4) / 3]).double())
-
-
-def test_rows_are_gathered_by_indices_that_are_drawn_on_the_processor():
-    values, index = torch.arange(12.0).view(2, 3, 2), torch.tensor([[2, 0], [1, 1]])
-    with card():
-        found = gathered(values.to(CARD), index).cpu()
-    assert torch.equal(found, gathered(values, index))
-    assert found.tolist() == [[[4, 5], [0, 1]], [[8, 9], [8, 9]]]
-
-
-def test_points_of_a_map_and_class_weights_lie_where_their_inputs_do():
+def test_functions_give_on_the_card_what_they_give_here():
     points = functional.normalize(torch.randn(6, 3, dtype=torch.float64), dim=1)
     on_both(classical_map, points @ points.T)
     law = Law("parity", 8, 3)
     here, there = on_both(lambda y: class_weights(law, y), torch.tensor([[-1.0, 1.0]]))
     assert torch.equal(here, there)
-
-
-def test_growth_of_samples_on_the_card():
     strength = torch.rand(2, 4, 3)
     owner = torch.randint(-1, 5, (2, 4, 3))
 
@@ -93,13 +79,15 @@ def test_growth_of_samples_on_the_card():
 
     here, there = on_both(growth, strength, owner)
     torch.testing.assert_close(there, here)
-
-
-def test_a_frame_of_quantities_of_both_devices():
     with card():
         seen = {"norm": torch.ones(2).to(CARD), "share": torch.zeros(2)}
         frame = quantity_frame(seen, arm="masked")
     assert frame["value"].tolist() == [1, 1, 0, 0]
+    values, index = torch.arange(12.0).view(2, 3, 2), torch.tensor([[2, 0], [1, 1]])
+    with card():
+        found = gathered(values.to(CARD), index).cpu()
+    assert torch.equal(found, gathered(values, index))
+    assert found.tolist() == [[[4, 5], [0, 1]], [[8, 9], [8, 9]]]
 
 
 def test_prompts_lie_where_the_network_does_and_answers_are_judged_on_the_processor():

@@ -67,7 +67,7 @@ def test_every_kind_of_training_is_resumed_to_the_byte(settings, tmp_path):
     assert equal_bytes(train(folder=tmp_path / "kept", **settings), train(**settings), tmp_path)
 
 
-def test_a_resumed_training_makes_only_the_steps_that_are_left(tmp_path, capsys):
+def test_a_resumed_training_makes_the_steps_that_are_left_and_keeps_two_states(tmp_path, capsys):
     interrupted(tmp_path, 7, **EVERY)
     begun = tmp_path / f".{newest(tmp_path).name}.999999"  # by a process that was killed
     begun.write_bytes(b"half")
@@ -76,6 +76,9 @@ def test_a_resumed_training_makes_only_the_steps_that_are_left(tmp_path, capsys)
     assert made == list(range(7, 13))
     assert not begun.exists()
     assert "goes on after step 6 of 12" in capsys.readouterr().err
+    train(folder=tmp_path, **EVERY)
+    steps = sorted(path.name.partition("-")[2] for path in tmp_path.iterdir())
+    assert steps == [f"{step:09d}.{kind}" for step in (10, 12) for kind in ("json", "safetensors")]
 
 
 def test_a_finished_training_is_not_trained_again(tmp_path, undisturbed):
@@ -155,12 +158,6 @@ def test_a_kill_while_a_checkpoint_is_written_costs_no_more_than_that(
     monkeypatch.undo()
     assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
     assert not list(kept.glob(".*"))
-
-
-def test_only_the_last_two_checkpoints_stay(tmp_path):
-    train(folder=tmp_path, **EVERY)
-    steps = sorted(path.name.partition("-")[2] for path in tmp_path.iterdir())
-    assert steps == [f"{step:09d}.{kind}" for step in (10, 12) for kind in ("json", "safetensors")]
 
 
 @pytest.mark.parametrize("changed", [{"learning_rate": 0.02}, {"epochs": 4}, {"count": 30}, {}])

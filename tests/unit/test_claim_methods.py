@@ -68,7 +68,7 @@ def made(cls=Growth, **words):
     return {one.claim: one for one in cls({}, **words)}
 
 
-def test_a_method_says_what_a_claim_says():
+def test_a_method_says_what_a_claim_says_or_is_refused():
     one = made()["toy/grows-as-printed"]
     assert (one.statement, one.reason) == ("The rate is one.", "A half is far: $x_{i}$.")
     assert (one.source, one.quantity, one.low, one.high) == ("Lemma 1", "rate", 0.5, 1.5)
@@ -76,9 +76,6 @@ def test_a_method_says_what_a_claim_says():
     assert one.paper_says == "it grows"
     assert one.out_of_reach({"growth": {"replicates": 3}}).startswith("3 replicates")
     assert one.measure({"growth": GROWTH}).tolist() == [1.0, 1.1, 0.9]
-
-
-def test_a_claim_without_a_statement_is_refused():
     bare = type("Bare", (Growth,), {"more": claim("", "")(lambda self: [])})
     with pytest.raises(ValueError, match="must have a docstring"):
         made(bare)

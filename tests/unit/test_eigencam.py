@@ -125,15 +125,12 @@ def test_tiny_and_huge_activations_have_the_same_map(shape, scale):
     torch.testing.assert_close(maps / scale, eigen_cam(x), rtol=1e-3, atol=1e-4)
 
 
-def test_close_eigenvalues_are_told_apart():
+def test_close_eigenvalues_and_strong_positions_are_told_apart():
     first, second = torch.zeros(1, 40, 4, 4), torch.zeros(1, 40, 4, 4)
     first[0, 0, 0, 0], second[0, 1, 3, 3] = 1.0, 0.9995
     maps = eigen_cam(first + second, centred=False)[0]
     assert maps[0, 0] == pytest.approx(1, abs=1e-3)
     assert abs(maps[3, 3]) < 1e-3
-
-
-def test_a_strong_position_that_is_an_eigenvector_of_its_own_is_not_taken_for_the_leading_one():
     x = torch.zeros(2, 8, 3, 1)
     x[0, 0, 0], x[0, 1, 1], x[0, 1, 2] = 3**0.5, 2**0.5, 2**0.5
     x[1, 0] = torch.tensor([3.0, 2, 1])[:, None]  # found in a few steps, beside it

@@ -91,7 +91,7 @@ def test_contrasts_scale_the_strength_of_a_view():
     torch.testing.assert_close(pictures.strengths, plain.strengths * factor)
 
 
-def test_the_view_can_be_forced_and_shifts_nothing_else():
+def test_shares_and_views_shift_no_other_draw(drawn):
     world = World(SMALL)
     free = world.sample(200, NAME, single_view_share=1.0)
     for view in range(2):
@@ -100,9 +100,6 @@ def test_the_view_can_be_forced_and_shifts_nothing_else():
         assert torch.equal(forced.labels, free.labels)
         same = free.view == view
         assert torch.equal(forced.images[same], free.images[same])
-
-
-def test_the_share_of_single_view_images_shifts_no_other_draw(drawn):
     multi = World(SMALL).sample(COUNT, NAME, single_view_share=0.0)
     assert (multi.view == -1).all()
     assert torch.equal(multi.labels, drawn.labels)
@@ -131,14 +128,11 @@ def centres(pictures: Pictures) -> torch.Tensor:
     return (boxes[..., :2] + boxes[..., 2:]) / 2
 
 
-def test_a_fixed_layout_has_a_view_always_in_the_same_cell():
+def test_a_fixed_layout_and_a_group_keep_their_cells():
     pictures = World({**SMALL, "placement": "fixed"}).sample(300, NAME)
     cells = (centres(pictures) / 8).long()  # 3 x 3 cells
     assert (cells == cells[0]).all()
     assert not torch.equal(cells[0, 0], cells[0, 1])
-
-
-def test_a_group_keeps_its_parts_side_by_side():
     pictures = World({**SMALL, "placement": "group"}).sample(300, NAME)
     cells = (centres(pictures) / 8).long()  # 3 x 3 cells
     assert (cells[:, 1] - cells[:, 0] == torch.tensor([1, 0])).all()
@@ -176,7 +170,7 @@ def test_erasing_restores_the_background_and_its_noise_to_the_bit():
     assert torch.equal(pictures.images[outside], bare[outside])
 
 
-def test_the_background_is_plain_grey_at_contrast_zero_and_varied_above():
+def test_noise_and_background_have_their_contrast():
     none = {**SMALL, "noise": 0, "sparsity": 0}
     plain = World({**none, "background": 0}).sample(20, NAME)
     assert (erase(plain, plain.own) == 128).all()
@@ -189,9 +183,6 @@ def test_the_background_is_plain_grey_at_contrast_zero_and_varied_above():
         assert steps < spreads[-1] / 2  # smooth
     assert spreads[0] > 2
     assert spreads[1] > 2.5 * spreads[0]
-
-
-def test_noise_has_its_standard_deviation():
     quiet = {**SMALL, "background": 0, "sparsity": 0, "noise": 0.05}
     pictures = World(quiet).sample(200, NAME)
     bare = erase(pictures, pictures.own).double() / 255

@@ -144,15 +144,12 @@ def test_an_edit_of_a_module_moves_the_fingerprint_of_what_imports_it(library, h
     assert not is_touched(library, "core/other.py")
 
 
-def test_an_edit_that_adds_an_import_brings_the_module_in(library):
+def test_an_edit_brings_modules_in_and_names_count_but_no_places(library, tmp_path):
     script_with(library, "import featlearn.core.far")
     assert not is_touched(library, "core/other.py")
     with open(library / "featlearn/core/used.py", "a") as file:
         file.write("from featlearn.core import other\n")
     assert is_touched(library, "core/other.py")
-
-
-def test_the_fingerprint_depends_on_names_and_not_on_where_the_project_lies(library, tmp_path):
     script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
     before = printed(library)
     shutil.copytree(library, tmp_path / "elsewhere")
@@ -235,25 +232,19 @@ def test_an_edit_moves_the_functions_that_use_what_was_edited(library, old, new,
     assert edited(library, old, new) == {*moved, "module"}
 
 
-def test_a_function_depends_on_the_modules_that_it_uses(library):
+def test_a_function_depends_on_what_it_uses_and_on_the_number_of_the_frame(library, monkeypatch):
     script_with(library, JOBS)
     assert is_touched(library, "core/used.py", f"{ENTRY}:sample")
     assert not is_touched(library, "core/used.py", f"{ENTRY}:lonely")
     assert not is_touched(library, "core/other.py", f"{ENTRY}:sample")
     for words in ("# a word\n", "'a word'\n"):
         assert not is_touched(library, "core/used.py", f"{ENTRY}:sample", edit=words)
-
-
-def test_the_frame_enters_by_its_number_alone(library, monkeypatch):
     (library / "featlearn/core/job.py").write_text("Job = 1\n")
     script_with(library, "from featlearn.core.job import Job\ndef sample(job):\n    return Job\n")
     before = printed(library, f"{ENTRY}:sample")
     assert not is_touched(library, "core/job.py", f"{ENTRY}:sample")
     monkeypatch.setattr(provenance, "FRAME_VERSION", provenance.FRAME_VERSION + 1)
     assert printed(library, f"{ENTRY}:sample") != before
-
-
-def test_every_module_of_the_frame_is_there():
     assert [name for name in provenance.FRAME if provenance.module_file(name) is None] == []
 
 

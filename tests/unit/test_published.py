@@ -156,26 +156,11 @@ class Named(SimpleNamespace):
         super().__init__(**{name: folder / name for name in names}, names=dict.fromkeys(names))
 
 
-def test_frames_and_tensors_are_written_under_their_names(tmp_path):
+def test_frames_tensors_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
     frame, tensors = pd.DataFrame({"a": [1]}), {"w": torch.ones(2)}
     outputs.write({"frame": frame, "tensors": tensors}, Named(tmp_path, "frame", "tensors"))
     assert read_parquet(tmp_path / "frame").equals(frame)
     assert torch.equal(read_tensors(tmp_path / "tensors")["w"], tensors["w"])
-
-
-@pytest.mark.parametrize(("found", "told"), [
-    ({}, "f: gave nothing; expected history"),
-    ({"histroy": pd.DataFrame({"a": [1]})}, "f: gave histroy; expected history"),
-    ({"history": pd.DataFrame()}, "f: history has no rows"),
-    ({"history": pd.DataFrame({"a": []})}, "f: history has no rows"),
-])  # fmt: skip
-def test_a_measurement_that_measured_nothing_is_a_fault(tmp_path, found, told):
-    with pytest.raises(FeatlearnError, match=told):
-        outputs.write(found, Named(tmp_path, "history"), function="f")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     drawn = plt.figure()
     outputs.write_exhibit(drawn, first, second)
@@ -189,6 +174,18 @@ def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
         outputs.write_exhibit(Table(table[:0], table[:0]), first, second)
     with pytest.raises(FeatlearnError, match="a: expected a figure or a Table"):
         outputs.write_exhibit(None, first, second)
+
+
+@pytest.mark.parametrize(("found", "told"), [
+    ({}, "f: gave nothing; expected history"),
+    ({"histroy": pd.DataFrame({"a": [1]})}, "f: gave histroy; expected history"),
+    ({"history": pd.DataFrame()}, "f: history has no rows"),
+    ({"history": pd.DataFrame({"a": []})}, "f: history has no rows"),
+])  # fmt: skip
+def test_a_measurement_that_measured_nothing_is_a_fault(tmp_path, found, told):
+    with pytest.raises(FeatlearnError, match=told):
+        outputs.write(found, Named(tmp_path, "history"), function="f")
+    assert list(tmp_path.iterdir()) == []
 
 
 def claim(name: str, artefact: str = "toy/a.parquet") -> claims.Claim:

@@ -147,12 +147,7 @@ def test_the_formulas_of_all_texts_are_latex():
         assert "$" not in rest, f"{where}: a dollar without its other one: {rest}"
 
 
-def test_pages_keep_formulas_and_show_the_rest_as_it_is():
-    assert escaped("M*_j <= |a|") == r"M\*\_j &lt;= \|a\|"
-    assert escaped("$x_1 < 2$ & <b>") == r"$x_1 \lt  2$ &amp; &lt;b>"
-
-
-def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
+def test_pages_bring_formulas_headings_and_no_html_pictures_or_scripts():
     page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
     assert (page.title, page.body) == (
         "Of masks & m", "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
@@ -160,9 +155,6 @@ def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
     for text in ("", "no title", "## too low"):
         with pytest.raises(FeatlearnError, match="story: expected `# Title`"):
             parse_page(text, "story", 2)
-
-
-def test_markdown_brings_no_html_no_pictures_and_no_scripts():
     page = parse_page(
         "# <script>alert(1)</script>\n\n<script>alert(2)</script>\n\n<img src=x onerror=alert(3)>\n"
         "\n![picture](https://example.org/x.png) [link](javascript:alert(4))\n",
@@ -170,6 +162,8 @@ def test_markdown_brings_no_html_no_pictures_and_no_scripts():
         2,
     )
     assert not re.search('<script|<img|href="javascript', page.body)
+    assert escaped("M*_j <= |a|") == r"M\*\_j &lt;= \|a\|"
+    assert escaped("$x_1 < 2$ & <b>") == r"$x_1 \lt  2$ &amp; &lt;b>"
 
 
 def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):

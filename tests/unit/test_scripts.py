@@ -93,13 +93,18 @@ def first(tmp_path):
     return run_of(tmp_path / "first", rows)
 
 
-def test_a_run_is_like_itself(first, call):
+def test_a_run_is_like_itself_but_for_a_file_that_was_edited(first, call):
     code, text, _ = call("compare", first, first, "--files")
     assert code == 0
     assert text.strip() == (
         "3 claims in both: 0 with another verdict, of which 0 hold in one run and fail in the "
         "other; 0 whose intervals exclude each other"
     )
+    (first / "p").mkdir()
+    (first / "p/a.svg").write_text("edited")
+    code, text, _ = call("compare", first, first, "--files")
+    assert code == 1
+    assert f"{first}/p/a.svg: not" in text
 
 
 def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path, call):
@@ -116,14 +121,6 @@ def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path, call)
         f"p/a.svg: differs in {second}",
     } <= {*lines}
     assert last.startswith("2 claims in both: 1 with another verdict, of which 1 hold in one")
-
-
-def test_a_file_that_was_edited_after_its_run_is_named(first, call):
-    (first / "p").mkdir()
-    (first / "p/a.svg").write_text("edited")
-    code, text, _ = call("compare", first, first, "--files")
-    assert code == 1
-    assert f"{first}/p/a.svg: not" in text
 
 
 def test_the_claims_of_one_experiment_are_compared_with_those_of_a_run(first, tmp_path, call):

@@ -45,11 +45,10 @@ def test_a_point_changes_its_keys_and_nothing_else(config):
     assert back.config | {"papers": config["papers"]} == config
     assert one.config["papers"] == ["mrp"]
     assert one.folder == f"results/smoke/points/{one.slug}"
-
-
-def test_a_section_belongs_to_its_paper_and_a_plain_key_to_all(config):
     assert point(config, {"images.world.classes": 4}, ROOT).config["papers"] == ["mrp"]
     assert point(config, {"seed": 1}, ROOT).config["papers"] == config["papers"]
+    assert slug(point(config, {GAMMA: 1}, ROOT).changes) == f"{GAMMA}=1.0"
+    assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
 
 
 def test_folders_are_safe_and_differ():
@@ -66,11 +65,6 @@ def test_folders_are_safe_and_differ():
         assert not name.startswith(".")
         assert name.isascii()
     assert len({Point(one, {}, slug(one)).prefix for one in changes}) == len(changes)
-
-
-def test_a_number_is_written_as_the_config_has_it(config):
-    assert slug(point(config, {GAMMA: 1}, ROOT).changes) == f"{GAMMA}=1.0"
-    assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
 
 
 @pytest.mark.parametrize(("key", "told"), [

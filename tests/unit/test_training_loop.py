@@ -150,18 +150,7 @@ def test_without_a_compiler_a_training_goes_on_uncompiled(monkeypatch, capsys):
     assert history.equals(train()[0])
 
 
-def test_a_history_has_means_over_images_not_over_batches():
-    class Numbers(TinyClassifier):
-        def forward(self, images, labels, draws):
-            scores = super().forward(images, labels, draws)
-            return {**scores, "label": labels.double().mean()}
-
-    history, _ = train(Numbers(), record_every="epoch")
-    _, labels = data()
-    assert history["label"].to_numpy() == pytest.approx([float(labels.double().mean())] * 3)
-
-
-def test_a_history_says_where_the_training_is():
+def test_a_history_says_where_the_training_is_with_means_over_images():
     history, _ = train(epochs=2, record_every=3, clip=1.0)
     assert list(history) == [
         *("step", "epoch", "images", "learning_rate", "loss", "accuracy", "gradient_norm")
@@ -175,8 +164,17 @@ def test_a_history_says_where_the_training_is():
     assert history["learning_rate"].to_numpy() == pytest.approx(rates)
     assert history["step"].dtype == "int64"
 
+    class Numbers(TinyClassifier):
+        def forward(self, images, labels, draws):
+            scores = super().forward(images, labels, draws)
+            return {**scores, "label": labels.double().mean()}
 
-def test_scalars_that_come_and_go_are_refused():
+    history, _ = train(Numbers(), record_every="epoch")
+    _, labels = data()
+    assert history["label"].to_numpy() == pytest.approx([float(labels.double().mean())] * 3)
+
+
+def test_scalars_that_come_and_go_and_lost_parameters_are_named():
     class Fickle(TinyClassifier):
         def forward(self, images, labels, draws):
             scalars = super().forward(images, labels, draws)
@@ -184,6 +182,13 @@ def test_scalars_that_come_and_go_are_refused():
 
     with pytest.raises(FeatlearnError, match=r"step 2: the objective gave \['loss'\]"):
         train(Fickle())
+
+    class Forgetful(TinyClassifier):
+        def parameter_groups(self, weight_decay, layer_decay=None):
+            return parameter_groups(self.encoder, weight_decay)
+
+    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
+        train(Forgetful())
 
 
 class Lost(TinyClassifier):
@@ -224,15 +229,6 @@ def test_an_impossible_setting_is_named(settings, told):
         train(**settings)
 
 
-def test_a_parameter_without_a_group_is_named():
-    class Forgetful(TinyClassifier):
-        def parameter_groups(self, weight_decay, layer_decay=None):
-            return parameter_groups(self.encoder, weight_decay)
-
-    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
-        train(Forgetful())
-
-
 class Deep(nn.Module):
     def __init__(self):
         super().__init__()
@@ -262,25 +258,19 @@ def test_norms_biases_and_tokens_are_not_decayed():
     assert {group["lr_scale"] for group in found.values()} == {1.0}
 
 
-def test_layer_decay_slows_a_layer_by_its_depth_below_the_head():
+def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     module = Deep()
     found = of_names(module, parameter_groups(module, 0.05, layer_decay=0.5))
     scales = {name: group["lr_scale"] for name, group in found.items()}
     assert scales["encoder.cls_token"] == scales["encoder.patch_embed.0.bias"] == 0.5**4
     assert [scales[f"encoder.blocks.{n}.weight"] for n in range(3)] == [0.5**3, 0.5**2, 0.5]
     assert scales["encoder.norm.weight"] == scales["head.bias"] == 1.0
-
-
-def test_blocks_of_residual_stages_follow_one_another():
     names = ["conv1", "layer1.0.conv1", "layer1.0.downsample.0", "layer1.1.conv1", "layer2.0.conv1",
              "encoder_layer_7.mlp.0"]  # fmt: skip
     names = [*(f"encoder.{name}.weight" for name in names), "head.0.weight"]
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
-
-
-def test_the_rate_of_a_group_follows_its_scale():
     module = Deep()
     optimiser = optimisers.build("sgd", parameter_groups(module, 0.0, layer_decay=0.5))
     optimisers.set_rate(optimiser, 0.8)

@@ -317,14 +317,11 @@ def called(path: Path) -> set[tuple[str, str]]:
     return found
 
 
-def test_no_code_of_the_project_runs_text_starts_shells_or_unpickles():
+def test_no_code_or_rule_of_the_project_runs_text_starts_shells_or_unpickles():
     files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "scripts").rglob("*.py")]
     assert len(files) > 100
     found = {pair for path in files for pair in called(path) if pair[1] in FORBIDDEN}
     assert found == ALLOWED
-
-
-def test_no_rule_runs_a_shell():
     files = [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *(ROOT / "workflow").rglob("*.smk")]
     assert len(files) > 5
     for path in files:

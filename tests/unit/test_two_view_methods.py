@@ -125,7 +125,7 @@ def test_stop_gradient_is_what_the_target_has_no_part_in():
     torch.testing.assert_close(slopes[1], 2 * slopes[0], rtol=1e-4, atol=1e-7)
 
 
-def test_target_follows_the_network():
+def test_a_target_follows_the_network_and_decay_may_be_of_all_parameters():
     objective = build(momentum=0.9, momentum_schedule="cosine")
     start = objective.target[1][0].weight.clone()
     with torch.no_grad():
@@ -135,9 +135,6 @@ def test_target_follows_the_network():
     assert objective.tau(10, 10) == 1
     torch.testing.assert_close(objective.target[1][0].weight, start + 0.05)
     assert not any(p.requires_grad for p in objective.target.parameters())
-
-
-def test_weight_decay_can_be_of_all_parameters():
     some, every = (
         {group["weight_decay"] for group in build(decay_all=all_).parameter_groups(0.1)}
         for all_ in (False, True)

@@ -96,16 +96,13 @@ def test_jobs_run_side_by_side_and_the_server_goes_on(server, env, tmp_path):
     assert server.poll() is None
 
 
-def test_a_fork_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
+def test_a_fork_gets_signals_and_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
     proxy = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
     fork = int(proxy.stdout.readline())
     assert fork != proxy.pid
     proxy.kill()
     proxy.communicate()
     wait_for(lambda: not psutil.pid_exists(fork))
-
-
-def test_a_signal_reaches_the_fork(server, env, tmp_path):
     body = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
     proxy = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
     proxy.stdout.readline()

@@ -87,7 +87,7 @@ def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
     assert 'id="claim-toy-' in run.page  # and what there is
 
 
-def test_failed_jobs_leave_no_output_and_others_are_finished(runs):
+def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(runs):
     run = runs["unfinished"].result()
     made = run.made.made()
     assert not {*SHOWN, SUPERVISED, PRETRAINED, DOWNSTREAM} & set(made)
@@ -95,9 +95,6 @@ def test_failed_jobs_leave_no_output_and_others_are_finished(runs):
     assert all("supervise" in name for name in run.made.staged())  # of the killed job
     assert not (run.made / f"{RESULTS}/logs/toy/downstream.log").exists()
     assert set(run.told.finished) == {"toy_averaging", "toy_judge_averaging", "claims"}
-
-
-def test_a_foreseen_error_is_words_and_another_a_traceback_in_the_log(runs):
     run = runs["unfinished"].result()
     assert "error in rule toy_pretrain: step " in run.told.text
     assert "lower the learning rate" in run.logs["pretrain"]

@@ -57,7 +57,7 @@ def test_only_what_belongs_to_the_own_images_is_made(mine):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
 
 
-def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
+def test_broken_images_are_told_and_what_was_said_of_the_others_is_kept(mine):
     checkout, _, told = mine
     faults = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/faults.parquet")
     assert faults["file"].tolist() == [f"{HOSTILE}/broken.jpg"]
@@ -66,9 +66,6 @@ def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
     assert summary["images"].sum() == 24
     assert set(summary["class"]) == set(COLOURS)
     assert "1 of 25 images cannot be used" in told.text
-
-
-def test_what_the_networks_said_of_each_test_image_is_kept(mine):
     checkout, _, _ = mine
     said = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/predictions-random-0.parquet")
     assert len(said) == 3 * 2 * said["image"].nunique()

@@ -295,7 +295,7 @@ def test_measurements_of_older_code_are_kept_where_the_portable_runs_agree(fresh
     assert python(toy.root, "scripts/publish.py", "smoke", "--keep").returncode == 2
 
 
-def test_a_run_that_is_not_whole_is_refused(toy):
+def test_a_run_that_is_not_whole_or_of_other_settings_or_outside_of_git_is_refused(toy):
     figure = toy / "results/smoke/toy/figures/alignment.png"
     kept = figure.read_bytes()
     figure.unlink()
@@ -311,9 +311,6 @@ def test_a_run_that_is_not_whole_is_refused(toy):
     told = publish(toy, "tour")
     assert told.returncode == 2
     assert "expected a finished run" in told.stderr
-
-
-def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record = toy / "results/smoke/provenance/report.html.json"
     kept = record.read_text()
     record.write_text(kept.replace('"threads": 1', '"threads": 2'))
@@ -321,6 +318,9 @@ def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record.write_text(kept.replace('"seed": 0', '"seed": 1'))
     assert "expected the folder smoke-seed-1" in refused(toy)
     record.write_text(kept)
+    aside = (toy / ".git").rename(toy / ".snakemake/git")
+    assert "no checkout of git" in refused(toy)
+    aside.rename(toy / ".git")
 
 
 def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
@@ -344,12 +344,6 @@ def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first
     for folder in (other, toy / "results/smoke-seed-1"):
         shutil.rmtree(folder)
     assert publish(toy).returncode == 0
-
-
-def test_outside_of_git_nothing_is_published(toy):
-    aside = (toy / ".git").rename(toy / ".snakemake/git")
-    assert "no checkout of git" in refused(toy)
-    aside.rename(toy / ".git")
 
 
 def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):

@@ -52,7 +52,7 @@ def record(clone):
     return json.loads((clone / RECORD).read_text(encoding="utf-8"))
 
 
-def test_a_second_clone_takes_what_the_first_one_made(clones):
+def test_a_second_clone_takes_what_the_first_one_made_by_its_code(clones):
     first, second = clones.first / PRETRAINED, clones.second / PRETRAINED
     assert second.is_symlink()
     assert second.resolve() == first.resolve()
@@ -61,9 +61,6 @@ def test_a_second_clone_takes_what_the_first_one_made(clones):
     assert record(clones.second) == record(clones.first)
     # and it can be built on
     assert clones.told.finished["toy_downstream"] == 1
-
-
-def test_other_code_is_another_key(clones):
     edited, first = clones.edited / PRETRAINED, clones.first / PRETRAINED
     assert edited.resolve() != first.resolve()
     assert record(clones.edited)["code"] != record(clones.first)["code"]

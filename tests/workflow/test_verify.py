@@ -132,11 +132,8 @@ def test_what_is_killed_is_gone_with_its_children(interrupted, script, tmp_path,
     wait_for(lambda: ended(int(told.read_text())), "the child is still there")
 
 
-def test_a_run_that_ends_is_not_killed(script):
+def test_what_is_not_killed_is_not_counted(script, monkeypatch, capsys):
     assert not script.kill_after(600, [sys.executable, "-c", ""])
-
-
-def test_kills_that_a_run_was_too_short_for_are_not_counted(script, monkeypatch, capsys):
     left = [True, True, False, True]
     monkeypatch.setattr(script, "kill_after", lambda seconds, command: left.pop(0))
     assert script.killed([], 9, 60) == 2
