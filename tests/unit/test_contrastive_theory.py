@@ -91,7 +91,7 @@ def test_a_spec_says_what_it_expects():
             SparseCoding(**options)
 
 
-def test_samples_have_the_moments_of_the_definition():
+def test_samples_and_weights_have_the_moments_of_the_definition():
     drawn = streams(2)
     atoms = draw_dictionary(SPEC, drawn("d")).atoms
     seen = sample(SPEC, atoms, 40000, drawn("x"))
@@ -100,6 +100,8 @@ def test_samples_have_the_moments_of_the_definition():
     assert (seen.z**2).mean().item() == pytest.approx(SPEC.p, rel=0.03)
     assert abs(seen.z.mean().item()) < 0.005
     assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
+    w = initial_weights(400, 16, 0.3, streams()("w"))
+    assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
 
 
 def test_random_masks_are_fair_and_views_complementary():
@@ -127,11 +129,6 @@ def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
     assert torch.allclose(du, slope(u, b))
     assert torch.allclose(db, bias_slope(u, b).sum(1))
     assert slope(u, b)[..., 2].max() == 2
-
-
-def test_initial_weights_have_the_norm_asked_for():
-    w = initial_weights(400, 16, 0.3, streams()("w"))
-    assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
@@ -224,14 +221,11 @@ def test_stage_one_rates_are_eigenvalues_of_the_population_map():
         assert torch.allclose(step[:, 1] - 0.01 * w[:, 1], rates[1] * w[:, 1])
 
 
-def test_prototype_values_of_the_exact_baselines():
+def test_exact_baselines_and_the_floor_of_the_loss_have_their_values():
     for atoms, linear, bayes in ((16, 0.620, 0.345), (32, 0.600, 0.149), (64, 0.589, 0.028)):
         spec = SparseCoding(atoms, 8 * atoms)
         assert closed_forms.linear_error(spec) == pytest.approx(linear, abs=1e-3)
         assert closed_forms.bayes_error(spec) == pytest.approx(bayes, abs=1e-3)
-
-
-def test_the_loss_floor_lies_below_chance():
     floor = closed_forms.loss_floor(
         SparseCoding(32, 256), 512, 4000, torch.Generator().manual_seed(0)
     )

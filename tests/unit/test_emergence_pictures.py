@@ -188,12 +188,16 @@ def test_each_replicate_has_a_mixture_of_its_own():
     assert not torch.equal(is_new[0], is_new[1])
 
 
-def test_directions_count_lines():
+def test_directions_count_lines_of_neurons_and_of_gradients():
     a, b = torch.eye(4, dtype=torch.float64)[:2]
     line = torch.stack([a, -a, a, a])[None]
     cross = torch.stack([a, -a, b, -b])[None]
     assert float(neurons.directions(line)) == pytest.approx(1)
     assert float(neurons.directions(cross)) == pytest.approx(2)
+    assert list(filters.kept_direction(torch.ones(3, 9)).values()) == pytest.approx([1] * 6)
+    found = filters.kept_direction(torch.eye(3))
+    assert found["v1_v2"] == 0
+    assert found["v2_mean"] == pytest.approx(3**-0.5)
 
 
 def test_the_network_of_neurons_descends_as_autograd_says():
@@ -229,13 +233,6 @@ def test_groups_of_filters_are_the_ends_of_the_leading_direction():
     green, red, centres = filters.pick(gaussian, 0.3).cosines(gaussian)
     assert min(green, red) > 0.3
     assert centres < 0
-
-
-def test_kept_directions_of_equal_and_of_orthogonal_gradients():
-    assert list(filters.kept_direction(torch.ones(3, 9)).values()) == pytest.approx([1] * 6)
-    found = filters.kept_direction(torch.eye(3))
-    assert found["v1_v2"] == 0
-    assert found["v2_mean"] == pytest.approx(3**-0.5)
 
 
 def job(config, cache, **more):

@@ -105,14 +105,11 @@ def test_gradients_are_those_of_autograd(loss, gradient):
         assert torch.allclose(exact, wanted, atol=1e-12)
 
 
-def test_the_mean_over_both_labels_does_not_see_how_rare_one_is():
+def test_scores_and_steps_of_known_outputs_and_widths():
     y = torch.tensor([[1.0, -1, -1, -1], [1, 1, -1, -1]])
     outputs = torch.tensor([[-2.0, -1, -1, -1], [1, 0, -3, -1]])
     assert accuracy(outputs, y).tolist() == [0.75, 0.75]
     assert balanced(outputs, y).tolist() == [0.5, 0.75]
-
-
-def test_the_step_that_keeps_half_is_as_long_for_the_output_at_every_width():
     rates = [Schedule.of(LAW, pairs, "partial_forget").first_rate * pairs for pairs in (50, 300)]
     assert rates == [1500.0, 1500.0]
 

@@ -40,16 +40,13 @@ def descent():
     return start, first, list(descend(first, lambda: inputs, rate, 20, HINGE)), rate, inputs
 
 
-def test_the_first_step_is_as_small_as_lemma_b8_says(descent):
+def test_drift_losses_and_slopes_stay_within_lemmas_b8_to_b10(descent):
     start, _, _, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1, keepdim=True)
     rate = 0.01
     stepped = first_step(start, inputs, rate, HINGE)
     assert (stepped.a.abs() <= rate * (size * start.w.norm(dim=-1) + start.b.abs())).all()
     assert (stepped.w.norm(dim=-1) <= rate * start.a.abs() * size).all()
-
-
-def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     _, first, path, rate, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)[:, None]
     of = printed.Drift(size, first.a.abs(), first.w.norm(dim=-1), first.b.abs(), rate)
@@ -62,9 +59,6 @@ def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     # the printed bound is smaller by the number of steps, up to a factor
     ratio = [(of.corrected(t) / of.as_printed(t)).median().item() for t in (10, 20)]
     assert ratio == pytest.approx([9 / 2, 19 / 2], rel=0.1)
-
-
-def test_losses_and_slopes_change_by_no_more_than_lemma_b10_says(descent):
     _, first, path, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)
     a = torch.randn(first.a.shape, generator=generator("comparator"), dtype=torch.float64)
@@ -153,9 +147,6 @@ def test_networks_lack_nice_neurons_as_seldom_as_chernoff_says():
     means = frame.groupby("neurons")[["value", "bound"]].mean()
     assert means["value"][20] > 0.5 > means["value"][400]
     assert (frame["value"] <= frame["bound"].clip(upper=1)).all()
-
-
-def test_chernoffs_exponent_is_that_of_half_of_the_mean():
     # P(X <= (1 - delta) mu) <= exp(-mu (delta + (1 - delta) log(1 - delta))), mu = m p / 2
     assert pytest.approx((0.5 + 0.5 * math.log(0.5)) / 2) == built.CHERNOFF
 

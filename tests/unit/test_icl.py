@@ -40,13 +40,16 @@ def test_evaluation_losses_are_the_golden_ones(given):
         assert float(other) == pytest.approx(found[rank], rel=1e-10)
 
 
-def test_pretraining_optimum_and_shares_are_the_golden_ones():
+def test_golden_optima_shares_and_gaps():
     wanted = [6.4016504, 4.7488142, 3.6407851, 2.9109021, 2.4403336, 2.1445045, 1.9636893,
               1.8564084, 1.7946126]  # fmt: skip
     found = [float(theory.least_loss(VALUES, r, 20)) for r in range(9)]
     np.testing.assert_allclose(found, wanted, rtol=1e-7)
     shares = theory.shares(VALUES, 20)
     np.testing.assert_allclose(shares[[0, 7]], [0.2066045251, 0.9887323047], rtol=1e-9)
+    w = (torch.arange(8) < 2).to(theory.DTYPE)
+    two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
+    assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
 
 
 def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
@@ -62,12 +65,6 @@ def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
         assert float(theory.loss(own, covariance, 20)) == pytest.approx(
             float(theory.least_loss(VALUES, rank, 20)), rel=1e-10
         )
-
-
-def test_gap_of_ranks():
-    w = (torch.arange(8) < 2).to(theory.DTYPE)
-    two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
-    assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
 
 
 def test_literal_attention_is_the_reduced_and_the_row_form():

@@ -251,11 +251,14 @@ def scenes():
     return Scenes(World({**SMALL, "noise": 0, "background": 0}), SCENES).sample(600, NAME)
 
 
-def test_the_number_of_objects_is_uniform_where_there_is_room():
+def test_objects_and_views_have_their_shares():
     roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
     count = (roomy.sample(120, NAME).labels >= 0).sum(1)
     for objects in (1, 2, 3):
         assert frequency_fits(count == objects, 1 / 3)
+    settings = {**SCENES, "objects": [1, 1], "single_view_share": 0.3}
+    found = Scenes(World(SMALL), settings).sample(1000, NAME)
+    assert frequency_fits(found.view >= 0, 0.3)
 
 
 def test_boxes_are_tight_around_what_is_seen_of_an_object():
@@ -276,12 +279,6 @@ def test_objects_without_a_body_are_boxed_by_their_parts(views):
     alone = Scenes(world, settings).sample(100, NAME)
     seen = tight_boxes((alone.images != 128).any(1)).float()
     assert (alone.boxes[:, 0] - seen).abs().max() <= 1
-
-
-def test_single_view_objects_have_their_share():
-    settings = {**SCENES, "objects": [1, 1], "single_view_share": 0.3}
-    found = Scenes(World(SMALL), settings).sample(1000, NAME)
-    assert frequency_fits(found.view >= 0, 0.3)
 
 
 def test_a_scene_is_the_same_however_many_are_drawn(scenes):

@@ -107,13 +107,10 @@ def test_new_features_are_orthonormal_to_all_and_the_old_ones_stay():
     assert not torch.allclose(pool[:, 4:], other[:, 4:])
 
 
-def test_a_case_takes_the_first_old_classes_and_the_new_ones_behind_them():
+def test_a_case_takes_its_classes_and_keeps_density_and_spare_patches():
     pool = torch.arange(6.0).view(1, 6, 1, 1).expand(1, 6, 2, 1)
     chosen = Case(old_classes=2, new_classes=2, single_view_share=0.0).features(pool, 4)
     assert chosen[0, :, 0, 0].tolist() == [0, 1, 4, 5]
-
-
-def test_the_distribution_of_a_case_keeps_density_and_spare_patches():
     data = {"classes": 10, "patches": 23, "sparsity": 3, "noise": 0.1, **ONE_PATCH}
     found = Case(5, 1, 0.25).section({"data": data}, {"train_samples": 7})["data"]
     assert (found["classes"], found["patches"], found["single_view_share"]) == (6, 15, 0.25)

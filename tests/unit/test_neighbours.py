@@ -109,12 +109,9 @@ def test_a_violated_premise_is_no_excuse_for_a_number_that_goes_away(values, use
     assert bool(told["approached"]) == bool(way)
 
 
-def test_a_claim_that_holds_outside_its_premises_says_so():
+def test_a_claim_outside_its_premises_says_so_and_an_unknown_premise_is_refused():
     assert verdict(row(high=1.0)) == "holds, outside its premises"
     assert verdict(row(high=1.0, used=1.0)) == "holds"
-
-
-def test_a_premise_that_no_claim_has_is_refused_by_name():
     about = {"name": "fewer kernels", "towards": "r > 36"}
     with pytest.raises(FeatlearnError, match=r"fewer kernels.*m <= sqrt\(k\).*'r > 36'"):
         gathered([(about, pd.DataFrame([row()]))])

@@ -64,7 +64,7 @@ def desk():
     return with_parts("desk", {"world": world, "training": training, "robust": robust})
 
 
-def test_ranks_and_correlations_of_known_neurons():
+def test_ranks_and_correlations_of_known_and_of_collapsed_neurons():
     stream = torch.Generator().manual_seed(0)
     x = torch.randn(4000, 3, generator=stream)
     z = torch.stack([x[:, 0], -2 * x[:, 0] + 1, x[:, 1], x[:, 2], torch.full((4000,), 5.0)], 1)
@@ -79,9 +79,6 @@ def test_ranks_and_correlations_of_known_neurons():
     counted = measuring.histogram(matrix)
     assert counted["pairs"].sum() == 4 * 3
     assert counted["pairs"].iloc[0] == 2, "one pair in both orders at minus one"
-
-
-def test_collapsed_neurons_have_rank_one_and_no_spread():
     still = torch.ones(50, 4)
     assert measuring.effective_rank(measuring.spectrum(measuring.correlations(still))) == 1
     assert measuring.mean_absolute(measuring.correlations(still)) == 1

@@ -46,26 +46,17 @@ def test_nuclear_norm_and_gradient_are_those_of_the_svd(shape):
     torch.testing.assert_close(own, torch.autograd.grad(wanted.sum(), x)[0])
 
 
-def test_nuclear_norm_of_a_batch_without_full_rank_has_a_finite_subgradient():
+def test_nuclear_norm_without_full_rank_and_stable_ranks():
     x = torch.ones(6, 10, requires_grad=True)
     nuclear_norm(x).backward()
     torch.testing.assert_close(x.grad, torch.full((6, 10), 1 / math.sqrt(60)))
     zero = torch.zeros(3, 4, requires_grad=True)
     nuclear_norm(zero).backward()
     assert torch.equal(zero.grad, torch.zeros(3, 4))
-
-
-def test_stable_ranks_of_an_isometry():
     ranks = stable_ranks(2 * torch.eye(4))
     assert ranks["standard"] == pytest.approx(4)
     assert ranks["printed"] == pytest.approx(8)
     assert ranks["centred"] == pytest.approx(3)
-
-
-def test_signed_uniform_has_its_moments():
-    z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
-    assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
-    assert float(z.square().mean()) == pytest.approx(1 / 3, abs=0.01)
 
 
 def test_newton_ends_where_descent_on_all_coordinates_would():
@@ -75,6 +66,9 @@ def test_newton_ends_where_descent_on_all_coordinates_would():
     assert 1 / 0.9 * 0.98 <= alpha / beta <= 1.03 / 0.9
     # the sheet's row, to what 2000 draws tell
     assert alpha == pytest.approx(0.0548, rel=0.02)
+    z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
+    assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
+    assert float(z.square().mean()) == pytest.approx(1 / 3, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -137,12 +131,16 @@ def test_best_supports_hold_invariant_coordinates():
     assert found[1][0] < 2
 
 
-def test_toy_accuracy_is_that_of_many_points():
+def test_toy_accuracies_are_those_of_many_points_and_the_printed_ones_need_other_slopes():
     for slope in (-1.7, -0.4, 0.25, 0.9, 2.0):
         for agrees in (toy.ID, toy.OOD):
             x, y = toy.draw(200_000, agrees, [generator(0, "toy", agrees)])
             right = ((x[0] @ torch.tensor([1.0, slope]).double()) * y[0] > 0).double().mean()
             assert toy.accuracy(slope, agrees) == pytest.approx(float(right), abs=0.006)
+    assert toy.accuracy(0.686, toy.OOD) == pytest.approx(0.76, abs=1e-3)
+    assert toy.accuracy(0.686, toy.ID) == pytest.approx(0.897, abs=1e-3)
+    assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
+    assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
 
 
 def test_a_weak_l2_leaves_the_toy_with_a_slope_of_0446_and_not_0504():
@@ -175,13 +173,6 @@ def test_toy_optima_are_those_of_the_quadrature(kind, penalty, slope):
     assert float(w[1] / w[0]) == pytest.approx(slope, abs=3e-4)
     least = toy.accuracy(toy.strong_limit(kind), toy.OOD)  # of all weights
     assert toy.accuracy(float(w[1] / w[0]), toy.OOD) > least - 1e-4
-
-
-def test_printed_toy_accuracies_need_other_slopes():
-    assert toy.accuracy(0.686, toy.OOD) == pytest.approx(0.76, abs=1e-3)
-    assert toy.accuracy(0.686, toy.ID) == pytest.approx(0.897, abs=1e-3)
-    assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
-    assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
 
 
 def test_swad_averages_the_valley():

@@ -99,10 +99,14 @@ def test_a_claim_has_another_seed_where_what_it_reads_is_the_same(tmp_path, chan
     assert alone(published(tmp_path, changed)) == unlike
 
 
-def test_runs_of_other_settings_are_no_pair(tmp_path):
+def test_runs_of_other_settings_and_folders_without_a_section_are_no_pair(tmp_path):
     folder = published(tmp_path, {"threads": 2})
     assert other_seeds(folder) == []
     assert all("others" not in row for row in read_ledger(folder))
+    other = CONFIG | {"mrp": CONFIG["mrp"] | {"headline": {}}}
+    strange = {"artefact": "mrp/measurements/strange.parquet"}
+    assert made_alike(strange, CONFIG, CONFIG, {})
+    assert not made_alike(strange, CONFIG, other, {})
 
 
 @pytest.mark.parametrize("other", [{"quantity": "another"}, {"spread_kind": "of a median"}])
@@ -210,10 +214,3 @@ def test_the_sections_that_are_said_to_be_read_are_those_of_the_config():
             for key in place.split("."):
                 part = part[key]
             assert isinstance(part, dict), place
-
-
-def test_a_folder_without_a_section_follows_from_all_of_its_paper():
-    other = CONFIG | {"mrp": CONFIG["mrp"] | {"headline": {}}}
-    strange = {"artefact": "mrp/measurements/strange.parquet"}
-    assert made_alike(strange, CONFIG, CONFIG, {})
-    assert not made_alike(strange, CONFIG, other, {})

@@ -266,11 +266,17 @@ def test_a_folder_without_two_classes_is_refused_before_any_job(folders, tmp_pat
         state({"own": tiny(tmp_path)})
 
 
-def test_images_are_normalised_by_their_own_statistics_or_by_given_ones(garden, cache, experiment):
+def test_images_are_normalised_by_their_own_statistics_and_one_label_a_class_is_enough(
+    garden, cache, experiment
+):
     inputs = experiment.plain.normalise(experiment.train.images)
     assert inputs.mean((0, 2, 3)).abs().max() < 1e-5
     given = RealExperiment("garden", tiny(garden, normalisation="given"), cache, 0, 0)
     assert given.plain.normalise(given.train.images).mean((0, 2, 3)).abs().max() > 0.1
+    own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
+    found, *_ = own.evaluate(own.encoder, lambda _: None)
+    assert found["labels"].tolist() == [3, 3, 3]
+    assert found["value"].between(0, 1).all()
 
 
 def test_smaller_sets_of_labels_lie_in_larger_ones_and_hold_every_class(garden, cache):
@@ -425,13 +431,6 @@ def counted(**changed):
     rows = {"data_set": "a", "class": ["x", "y"] * 2, "role": ["train"] * 2 + ["test"] * 2,
             "images": [40, 40, 10, 10], "repeated": 0, "contradicted": 0}  # fmt: skip
     return pd.DataFrame(rows | changed)
-
-
-def test_one_label_a_class_is_enough(garden, cache):
-    own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
-    found, *_ = own.evaluate(own.encoder, lambda _: None)
-    assert found["labels"].tolist() == [3, 3, 3]
-    assert found["value"].between(0, 1).all()
 
 
 def test_images_with_maps_are_the_first_of_each_class_by_number():

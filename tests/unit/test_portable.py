@@ -32,15 +32,12 @@ def test_what_contradicts_it_is_refused_by_name(change, told):
         load({"scale": "smoke", "portable": True, **change}, ROOT)
 
 
-def test_a_compiled_training_of_images_is_found_wherever_it_stands():
+def test_a_portable_run_is_pinned_and_a_compiled_training_found_wherever_it_stands():
     config = {"portable": True, "device": "cpu", "threads": 1, "compile": "auto",
               "images": {"cases": [{"training": {"compile": True}}]}}  # fmt: skip
     (fault,) = portable.faults(config)
     assert fault.startswith("images.cases[0].training.compile: True")
     assert not list(portable.faults(config | {"portable": False}))
-
-
-def test_a_job_looks_whether_all_is_pinned():
     environment: dict[str, str] = {}
     portable.pin(environment)
     portable.check(environment)

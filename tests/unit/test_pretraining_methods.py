@@ -203,12 +203,16 @@ def test_a_cell_of_the_decoder_paints_its_own_place():
         assert tuple(changed.amax(0)) == high
 
 
-def test_mae_counts_and_folding():
+def test_mae_counts_and_folds_and_paints_in_place(monkeypatch):
     objective, x, order = masked(VIT, MAE)
     assert torch.equal(order.sort(1).values, torch.arange(16).expand(BATCH, -1))
     assert objective.visible(order) == 4
     assert torch.equal(fold(patches(x, 4), 4, (SIZE, SIZE)), x)
     assert torch.equal(patches(x, 4)[:, 6].view(-1, 3, 4, 4), x[:, :, 4:8, 8:12])
+    objective, x, order = masked(VIT, MAE)
+    hidden = take(patches(x, 4), order[:, 4:])
+    monkeypatch.setattr(objective, "predict", lambda *_: hidden)
+    assert torch.equal(objective.reconstruct(x, order), x)
 
 
 def test_mae_is_the_one_that_puts_the_tokens_back_in_place():
@@ -224,13 +228,6 @@ def test_mae_is_the_one_that_puts_the_tokens_back_in_place():
     )
     wanted = take(decoded[:, 1:], order[:, visible:])
     torch.testing.assert_close(objective.predict(x, order), wanted)
-
-
-def test_mae_reconstruction_leaves_what_was_visible_and_paints_in_place(monkeypatch):
-    objective, x, order = masked(VIT, MAE)
-    hidden = take(patches(x, 4), order[:, 4:])
-    monkeypatch.setattr(objective, "predict", lambda *_: hidden)
-    assert torch.equal(objective.reconstruct(x, order), x)
 
 
 def test_mae_looks_at_masked_patches_only_and_sees_the_others():
@@ -291,9 +288,6 @@ def test_the_target_is_the_average_of_the_normalised_last_blocks():
         outputs.append(F.layer_norm(tokens[:, 1:], (16,)))
     wanted = (outputs[-1] + outputs[-2]) / 2
     torch.testing.assert_close(objective.target(x).flatten(2).transpose(1, 2), wanted)
-
-
-def test_a_convolutional_target_is_made_of_the_last_stage():
     encoder = CNN | {"blocks": 2}
     objective, x = build(encoder, DATA2VEC | {"top_blocks": 6}), pictures()
     copied = copy.deepcopy(objective.teacher)
@@ -359,12 +353,18 @@ def test_k_means_finds_separate_heaps_and_leaves_no_code_empty():
     assert torch.equal(centres, k_means(points, 6, 30, (0, "heaps")))
 
 
-def test_positions_that_hold_several_mask_cells_count_by_their_share():
+def test_positions_count_by_their_share_of_masked_cells_on_any_grid():
     objective, x, mask = masked(CNN | {"stem_stride": 2}, DATA2VEC)
     shares = masked_share(mask, 4, 8)
     predicted = predicted_of(objective, x, mask)
     gap = F.smooth_l1_loss(predicted, objective.target(x), reduction="none", beta=2.0).mean(1)
     torch.testing.assert_close(objective.loss(x, mask), (gap * shares).sum() / shares.sum())
+    mask = torch.tensor([[[True, False], [False, False]]])
+    assert torch.equal(masked_share(mask, 4, 8), torch.tensor([[[0.25]]]))
+    assert torch.equal(masked_share(mask, 4, 4), mask.float())
+    assert torch.equal(masked_share(mask, 4, 2), upsample(mask, 2).float())
+    with pytest.raises(ConfigError, match="cells of 4 px over a map of 6 px"):
+        masked_share(mask, 4, 6)
 
 
 @pytest.mark.parametrize(("encoder", "method", "message"), [
@@ -409,12 +409,9 @@ def test_every_image_has_exactly_the_rounded_up_number_of_masked_cells(ratio, gr
     assert (mask.sum((1, 2)) == wanted).all()
 
 
-def test_every_cell_is_masked_as_often_as_any_other():
+def test_a_mask_hides_every_cell_as_often_and_alike_in_every_process():
     mask = random_mask(many(8000), (4, 4), 0.25).double().mean(0)
     assert (mask - 0.25).abs().max() < 5 * math.sqrt(0.25 * 0.75 / 8000)
-
-
-def test_a_process_masks_its_images_as_one_process_with_all_of_them():
     whole = random_mask(many(10), (4, 4), 0.6)
     parts = [random_mask(many(10, rows=rows), (4, 4), 0.6) for rows in (slice(0, 7), slice(7, 10))]
     assert torch.equal(torch.cat(parts), whole)
@@ -425,12 +422,3 @@ def test_a_process_masks_its_images_as_one_process_with_all_of_them():
 def test_a_ratio_that_hides_nothing_or_all_is_refused(ratio, number):
     with pytest.raises(ConfigError, match=f"mask ratio {ratio}"):
         masked_count(ratio, number)
-
-
-def test_share_of_a_coarser_and_of_a_finer_grid():
-    mask = torch.tensor([[[True, False], [False, False]]])
-    assert torch.equal(masked_share(mask, 4, 8), torch.tensor([[[0.25]]]))
-    assert torch.equal(masked_share(mask, 4, 4), mask.float())
-    assert torch.equal(masked_share(mask, 4, 2), upsample(mask, 2).float())
-    with pytest.raises(ConfigError, match="cells of 4 px over a map of 6 px"):
-        masked_share(mask, 4, 6)

@@ -177,6 +177,21 @@ def test_the_split_does_not_shift_any_other_draw():
     )
 
 
+def test_alpha_and_xi_are_read_off_two_draws_with_features_along_the_axes():
+    axes = torch.eye(30, dtype=torch.float64)[:8].reshape(1, 4, 2, 30)
+    streams = Streams(0, "mrp", "sampler-test", [0])
+    noisy, still = (
+        sample(SPEC, axes, 50, streams("data"), noiseless=quiet, dtype=torch.float64)
+        for quiet in (False, True)
+    )
+    alpha = residual(axes, still)
+    assert ((alpha[..., :8] >= -1e-12) & (alpha[..., :8] <= 0.1)).all()
+    assert not alpha[..., 8:].any()
+    xi = noisy.x - still.x
+    torch.testing.assert_close(xi[..., 8:], noisy.x[..., 8:], rtol=0, atol=0)
+    assert torch.equal(noisy.owner, still.owner)
+
+
 def test_too_few_patches_are_refused_by_name():
     # 4 classes x 2 features x 2 patches do not fit in 15 when every feature is there
     spec = replace(SPEC, patches=15, sparsity=4)
