@@ -243,13 +243,8 @@ def test_expectations_have_their_closed_forms():
     means = frame.groupby(["check", "setting"])[["measured", "predicted"]].mean()
     ratio = means["measured"] / means["predicted"]
     checks = [
-        "rate_signal",
-        "rate_dense",
-        "atom_pull",
-        "dense_pull",
-        "noise_pull",
-        "second_moments",
-    ]
+        "rate_signal", "rate_dense", "atom_pull", "dense_pull", "noise_pull", "second_moments",
+    ]  # fmt: skip
     for check in checks:
         assert ratio[check].between(0.8, 1.25).all(), check
     assert means["measured"]["masked_noise_pull"].abs().max() < 3e-3
