@@ -86,13 +86,6 @@ def test_good_directions_lie_in_the_infinity_cone_of_lemma_b64(dimension, block)
     assert slope == pytest.approx(-(block - 1) / 2, abs=0.01)
 
 
-def test_the_constant_that_theorem_b65_loses():
-    d, k = 1001, 4
-    whole = 3 * (k + 1) * 2 * math.sqrt(k) * math.sqrt(2 * math.log(d) * d) * math.sqrt(k) / (d - k)
-    over = whole / printed.infinity_cone_error(d, k)
-    assert over == pytest.approx(6 * math.sqrt(2) * (1 + 1 / k))
-
-
 def test_the_least_hinge_loss_comes_with_its_certificate():
     x = torch.randn(200, 3, generator=generator("x"), dtype=torch.float64)
     y = (x[:, 0] + 0.3 * x[:, 1]).sign()
@@ -106,10 +99,14 @@ def test_the_least_hinge_loss_comes_with_its_certificate():
         assert losses.min() >= found.certified
 
 
-def test_features_are_at_most_one_and_reach_it():
+def test_features_are_at_most_one_and_a_constant_is_lost():
     w = torch.randn(1, 4, 6, generator=generator("w"), dtype=torch.float64)
     network = Network(w, torch.ones(1, 4).double(), torch.full((1, 4), 0.5).double())
     assert appendix.bounded_features(network, signs(6)).amax(0).tolist() == pytest.approx([1] * 4)
+    d, k = 1001, 4
+    whole = 3 * (k + 1) * 2 * math.sqrt(k) * math.sqrt(2 * math.log(d) * d) * math.sqrt(k) / (d - k)
+    over = whole / printed.infinity_cone_error(d, k)
+    assert over == pytest.approx(6 * math.sqrt(2) * (1 + 1 / k))
 
 
 def test_a_linear_classifier_meets_proposition_3_23_at_one_half():

@@ -80,7 +80,7 @@ def test_literal_attention_is_the_reduced_and_the_row_form():
     torch.testing.assert_close(literal, linear.answers(prompts, *rows))
 
 
-def test_sampled_loss_is_the_closed_form():
+def test_sampled_losses_are_the_closed_form_and_ranks_stay_in_training():
     w = torch.ones(8, dtype=theory.DTYPE)
     prompts = theory.draw(VALUES, EYE, 20000, 16, STREAMS("many"), w=w, sigma=2)
     a = theory.optimum(VALUES, EYE, 3, 20)
@@ -88,9 +88,6 @@ def test_sampled_loss_is_the_closed_form():
     assert float(found) == pytest.approx(
         float(theory.evaluation(VALUES, w, 3, 20, 16, 2).total), rel=0.05
     )
-
-
-def test_ranks_stay_what_they_are_in_training():
     recipe = linear.recipe({"steps": 5, "rate": 0.01})
     begun = linear.start([1, 3], 8, STREAMS("start"), blocks=False)
     weights = linear.trained("test", begun, VALUES, EYE, 10, 8, recipe, STREAMS("train"))

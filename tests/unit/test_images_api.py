@@ -3,8 +3,6 @@
 import ast
 import doctest
 import re
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -175,16 +173,3 @@ def test_tokens_of_a_transformer_are_a_grid():
 def test_what_cannot_be_is_told_in_words(act, told):
     with pytest.raises(FeatlearnError, match=re.escape(told)):
         act()
-
-
-@pytest.mark.parametrize(
-    ("side", "told"), [(9_000, "cannot be decoded"), (10_000, "at most 89000000")]
-)
-def test_a_picture_may_be_as_large_here_as_in_a_run(side, told, tmp_path):
-    picture(0, 0).save(file := tmp_path / "large.png")
-    content = bytearray(file.read_bytes())
-    content[16:24] = struct.pack(">II", side, side)  # as its header says; the rest is too short
-    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
-    file.write_bytes(content[:60])
-    with pytest.raises(FeatlearnError, match=told):
-        api._files([file], 8)

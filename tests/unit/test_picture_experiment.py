@@ -280,14 +280,6 @@ def test_gains_are_paired():
     assert found.loc["mrp/images-supervised-lottery", "verdict"] == FAILS
 
 
-@pytest.mark.parametrize("lost", [[4], [0, 1, 2, 3]])
-def test_a_lost_replicate_is_told(lost):
-    frame = comparison_frame()
-    gone = (frame["start"] == "simmim") & frame["replicate"].isin(lost)
-    with pytest.raises(ValueError, match=r"cannot be measured: .*expected the same"):
-        measured(frame[~gone])
-
-
 def test_transfer_claims_measure_gains_over_supervised_training():
     gains = {("mixed", "multi_view"): 0.1, (None, "ap75"): 0.3}
 

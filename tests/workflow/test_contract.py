@@ -172,15 +172,12 @@ def text_of(path: Path) -> bytes:
     return content
 
 
-def test_no_artefact_knows_where_or_when_it_was_made(finished, sources, results):
+def test_artefacts_and_pictures_hold_no_notes_about_their_making(finished, sources, results):
     places = {str(finished.root), str(sources.root), str(REPOSITORY), str(Path.home()) + "/"}
     for name in finished.checksums():
         content = text_of(results / name)
         assert not [place for place in places if place.encode() in content], name
         assert not TIME_STAMP.search(content), name
-
-
-def test_pictures_hold_no_notes_about_their_making(results):
     pictures = sorted(results.rglob("*.png"))
     assert pictures
     for picture in pictures:

@@ -446,13 +446,3 @@ def test_readme_report_pages_and_table_agree_on_every_total():
     assert [sum(map(int, column)) for column in zip(*table, strict=True)] == [
         *counts, len(printed) - sum(counts),
     ]  # fmt: skip
-
-
-def test_what_is_published_is_in_git_and_in_no_package():
-    for name in ("MANIFEST.in", "setup.py"):
-        assert "results" not in (REPOSITORY / name).read_text()
-    told = subprocess.run(
-        ["git", "check-ignore", "results/published/desk/report.html", "results/desk/report.html"],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert told.stdout.split() == ["results/desk/report.html"]

@@ -135,12 +135,3 @@ def test_a_paper_is_planned_and_results_are_verified(featlearn, mine):
     assert told.planned["looped"] == 1
     told = featlearn(folder, "verify", "--scale", "my-flowers", "--here").well()
     assert "0 damaged" in told.text
-
-
-def test_a_config_that_holds_code_is_refused_here_too(featlearn, tmp_path):
-    evil = '__use_yte__: true\n__definitions__: [\'open("owned", "w")\']\n'
-    (tmp_path / "evil.yaml").write_text(evil)
-    told = featlearn(tmp_path, "run", "mrp", "-n", "--configfile", "evil.yaml")
-    assert told.code != 0
-    assert "__use_yte__" in told.text
-    assert not list(tmp_path.rglob("owned"))
