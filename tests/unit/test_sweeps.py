@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from featlearn.command import flow, main
-from featlearn.core import claims, sweeps
+from featlearn.core import claims, notes, sweeps
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.plots import save
@@ -22,6 +22,15 @@ from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 GAMMA = "mrp.headline.data.feature_noise"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def checked_once(tmp_path_factory):
+    """What a config's check gave is noted, as between plans: the points of a sweep share most."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notes, "_file", None)
+        notes.open_notes(tmp_path_factory.mktemp("notes") / "notes.json")
+        yield
 
 
 @pytest.fixture(scope="module")

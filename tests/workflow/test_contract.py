@@ -13,8 +13,6 @@ import yaml
 
 from .checkout import REPOSITORY, digest
 
-pytestmark = pytest.mark.workflow
-
 #: Documented columns; text, but for these.
 CLAIMS = [
     "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",

@@ -5,8 +5,6 @@ import pytest
 from .checkout import SMOKE, at_once, python
 from .trained import FIGURE, RESULTS, TABLE
 
-pytestmark = pytest.mark.workflow
-
 TRIAL = f"results/trial/{FIGURE}"
 
 

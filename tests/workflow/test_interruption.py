@@ -15,8 +15,6 @@ import pytest
 from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, at_once, gone
 from .trained import DOWNSTREAM, GROWTH, LEDGER, PRETRAINED, PURITY, RESULTS, SUPERVISED
 
-pytestmark = pytest.mark.workflow
-
 BOTH = ["toy_pretrain", "toy_supervise"]
 ONE = ["toy_pretrain"]
 #: Enough jobs for a warm process.

@@ -21,8 +21,6 @@ from .trained import (
     TABLE,
 )
 
-pytestmark = pytest.mark.workflow
-
 WEIGHTS = [PRETRAINED, SUPERVISED]
 #: A training is told to end at its fifth step, the first time that it gets there.
 TOLD_TO_END = """

@@ -10,8 +10,6 @@ import pytest
 
 from .toy import ANALYSIS, MEASURED, PACKAGE, RULES
 
-pytestmark = pytest.mark.workflow
-
 SHOWN = "results/smoke/toy/figures/alignment.svg"
 PUBLISHING = "experiment("
 

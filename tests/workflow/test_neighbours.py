@@ -8,8 +8,6 @@ import pytest
 from .checkout import digest
 from .toy import Toy
 
-pytestmark = pytest.mark.workflow
-
 NOISE = "toy.averaging.noise"
 LEDGER = "results/smoke/toy/claims/averaging.parquet"
 

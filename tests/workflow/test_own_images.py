@@ -9,8 +9,6 @@ import pytest
 
 from image_folders import grow
 
-pytestmark = pytest.mark.workflow
-
 #: A shell that gets this name unquoted makes a file.
 HOSTILE = "rose; touch $(touch owned) `touch owned` && touch owned #{x} {y}"
 COLOURS = {"daisy": (160, 160, 40), HOSTILE: (170, 40, 40), "tulip": (40, 40, 170)}

@@ -8,8 +8,6 @@ import pytest
 from .checkout import REPOSITORY, python
 from .toy import MEASURED
 
-pytestmark = pytest.mark.workflow
-
 TEMPLATE = REPOSITORY / "template"
 FILES = sorted(file for file in TEMPLATE.rglob("*") if file.suffix in (".py", ".smk", ".yaml"))
 CEREMONY = [file for file in FILES if file.suffix != ".py"]

@@ -49,8 +49,6 @@ from featlearn.core.publishing.summary import measured
 from .checkout import REPOSITORY, Checkout, python
 from .toy import Toy
 
-pytestmark = pytest.mark.workflow
-
 WORDS = ("-c", "user.name=toy", "-c", "user.email=toy@example.org", "-c", "commit.gpgsign=false")
 IGNORED = "output-*.txt\n.snakemake\nresults/*\n!results/published/\n__pycache__/\n"
 RUNS = published(REPOSITORY)

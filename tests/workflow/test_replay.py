@@ -8,8 +8,6 @@ from featlearn.core.files import write_parquet
 from .checkout import REPOSITORY, python
 from .toy import ANALYSIS, MEASURED, PACKAGE, Toy
 
-pytestmark = pytest.mark.workflow
-
 
 @pytest.fixture
 def toy(template_finished, tmp_path):

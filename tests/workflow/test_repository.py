@@ -7,7 +7,6 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,8 +14,6 @@ from packaging.utils import canonicalize_name
 from featlearn.core.config import read_schema
 
 from .checkout import REPOSITORY
-
-pytestmark = pytest.mark.workflow
 
 #: A paper is what has a schema of its own and a package; see featlearn.core.config.
 PAPERS = set(read_schema(REPOSITORY / "workflow/schemas")["papers"])

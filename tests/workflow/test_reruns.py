@@ -11,8 +11,6 @@ import pytest
 from .checkout import at_once
 from .toy import ANALYSIS, PACKAGE
 
-pytestmark = pytest.mark.workflow
-
 #: What follows from every change of an artefact, and from one of a figure or table as well.
 LISTED = {"checksums", "report", "all"}
 SHOWN = {"catalogue", *LISTED}

@@ -10,8 +10,6 @@ from .checkout import at_once, digest
 from .toy import PACKAGE
 from .trained import RESULTS
 
-pytestmark = pytest.mark.workflow
-
 PRETRAINED = f"{RESULTS}/{trained.PRETRAINED}"
 DOWNSTREAM = f"{RESULTS}/{trained.DOWNSTREAM}"
 PURITY = f"{RESULTS}/{trained.PURITY}"

@@ -13,8 +13,6 @@ from .checkout import Started, digest, environment, wait_for
 from .toy import Toy
 from .trained import trained
 
-pytestmark = pytest.mark.workflow
-
 NOISE = "toy.averaging.noise"
 SWEPT = "results/smoke/sweeps"
 #: A training that a large rate makes diverge, and a claim that follows from it.

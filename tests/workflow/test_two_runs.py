@@ -8,8 +8,6 @@ import pytest
 from .checkout import Paused
 from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
-pytestmark = pytest.mark.workflow
-
 TARGET = f"{RESULTS}/{PRETRAINED}"
 
 

@@ -12,8 +12,6 @@ import pytest
 
 from .checkout import REPOSITORY, Checkout, python, wait_for
 
-pytestmark = pytest.mark.workflow
-
 
 @pytest.fixture(scope="module")
 def checkout(done_toy) -> Checkout:

@@ -16,8 +16,6 @@ from featlearn import __version__
 
 from .checkout import Ended, environment, take_notes
 
-pytestmark = pytest.mark.workflow
-
 #: Smallest trainings: whether everything runs.
 SHORT = (
     "label_fractions=[1.0]",
