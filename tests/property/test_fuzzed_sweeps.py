@@ -1,7 +1,5 @@
 """Any key with any values is a sweep or refused in words, and no name leaves its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

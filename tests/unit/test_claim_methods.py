@@ -1,7 +1,5 @@
 """A claim as a method: what it says, what it reads, families of it, and how its id is known."""
 
-from __future__ import annotations
-
 import json
 import math
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What a claim reads off a frame, and the verdict on a number at the very end of its band."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """MoCo, NNCLR and fine-tuning with a pre-training loss, against losses written out by hand."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

@@ -1,7 +1,5 @@
 """Data, loss, gradient and closed forms of the contrastive package, in float64."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Algorithms A, B and C, probes and measurements of the contrastive package."""
 
-from __future__ import annotations
-
 import copy
 import math
 from dataclasses import replace

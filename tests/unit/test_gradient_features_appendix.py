@@ -1,7 +1,5 @@
 """Appendix B of chapter 3: drift bounds, cones in the infinity norm, features that stay fixed."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Cones of chapter 3: sure starts against plain draws, sampled steps against closed forms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The laws of chapter 3: samples against exact moments, gradients against sums and samples."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

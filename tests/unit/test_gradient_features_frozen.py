@@ -1,7 +1,5 @@
 """One step, then the output layer: descent in closed form, comparators, readings of Algorithm 6."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

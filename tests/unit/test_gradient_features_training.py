@@ -1,7 +1,5 @@
 """Starts and algorithms of chapter 3: gradients against autograd, networks of the proofs."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

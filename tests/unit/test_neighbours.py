@@ -1,7 +1,5 @@
 """What neighbours do to verdicts, what a premise excuses, and what may be declared."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which claims of a published run have other seeds: those that both runs made alike."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a paper declares and its rules publish, read without importing it; faults are named."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import shutil

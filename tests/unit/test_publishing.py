@@ -1,7 +1,5 @@
 """Parts of report and pages: numbers in words, maths, captions, findings, drawings, lineage."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import io

@@ -1,7 +1,5 @@
 """Points and sweeps: what is refused by name, ranges, the search for a turn, table and figures."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Neighbours on the toy paper: planned where they are asked for, and no other file changes."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -3,8 +3,6 @@
 Set ``FEATLEARN_REPORT`` to a ``report.html`` to put that one before the browser as well.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

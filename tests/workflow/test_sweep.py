@@ -1,7 +1,5 @@
 """Sweeps on the toy paper: what is shared, what a point is, kills, and the search for a turn."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
