@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from workflow.checkout import Checkout
+from workflow.conftest import fresh, sources
 
 from .slurm import Slurm, missing_programs
+
+__all__ = ["fresh", "sources"]  # fixtures
 
 
 @pytest.fixture(scope="session")
@@ -23,15 +25,3 @@ def slurm():
             yield cluster
         finally:
             cluster.stop()
-
-
-@pytest.fixture(scope="session")
-def sources(tmp_path_factory):
-    """The repository as a user gets it: nothing was run. Copy it before you do."""
-    return Checkout.of_repository(tmp_path_factory.mktemp("sources"))
-
-
-@pytest.fixture(scope="session")
-def fresh(sources, tmp_path_factory):
-    """Gives a checkout of its own in which nothing was run."""
-    return lambda: sources.copy(tmp_path_factory.mktemp("fresh"))

@@ -112,8 +112,6 @@ class Slurm:
             "PATH": f"{folder / 'bin'}{os.pathsep}{SYSTEM_PATH}",
         }
 
-    # ------------------------------------------------------------------------------- life
-
     def start(self) -> Slurm:
         """Start everything and wait until all nodes are ready for jobs."""
         self.folder.chmod(0o755)
@@ -180,13 +178,9 @@ class Slurm:
     def _run(self, name: str, *command: str) -> None:
         with open(self.folder / f"{name}.out", "ab") as output:
             self.processes[name] = subprocess.Popen(
-                command,
-                env={**os.environ, **self.env},
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+                command, env={**os.environ, **self.env}, cwd=self.folder, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT,
+            )  # fmt: skip
 
     def _start_munge(self) -> None:
         key = self.folder / "munge.key"
@@ -220,18 +214,12 @@ class Slurm:
         srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.env["SLURM_CONF"]} exec {real} "$@"\n')
         srun.chmod(0o755)
 
-    # ------------------------------------------------------------------------------- questions
-
     def ask(self, *command: str) -> str:
         """What a client of Slurm prints."""
         done = subprocess.run(
-            command,
-            env={**os.environ, **self.env},
-            check=True,
-            capture_output=True,
-            text=True,
+            command, env={**os.environ, **self.env}, check=True, capture_output=True, text=True,
             timeout=PATIENCE,
-        )
+        )  # fmt: skip
         return done.stdout
 
     def node_states(self) -> dict[str, str]:

@@ -47,13 +47,7 @@ if ALL_PAPERS:  # a job there is three starts of Snakemake: beside other work ha
 #: Its rules that compute on the device of the config, and its experiments.
 COMPUTING = {
     f"{PAPER}_{name}"
-    for name in (
-        "algorithm",
-        "image_heads",
-        "image_start",
-        "robust_train",
-        "robust_look",
-    )
+    for name in ("algorithm", "image_heads", "image_start", "robust_train", "robust_look")
 }
 EXPERIMENTS = {"paper_items", "algorithm", "phases", "starts", "oracles", "images", "robust"}
 
@@ -71,9 +65,6 @@ def made_here(checkout: Checkout, *targets: str, **options) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def training(fresh):
     return made_here(fresh(), PRETRAINED, DRAWN)
-
-
-# ------------------------------------------------------------------------------- a run
 
 
 @dataclass
@@ -113,12 +104,9 @@ def test_the_smoke_run_on_slurm_ends_in_the_bytes_of_a_local_one(whole, fresh):
     assert all(name.startswith("report") for name in different), different
 
 
-def test_every_node_worked(whole):
+def test_every_node_worked_and_what_computes_asked_for_a_gpu(whole):
     nodes = {job["NodeList"] for job in whole.jobs if job["JobState"] == "COMPLETED"}
     assert nodes == set(NODES)
-
-
-def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
     rules = {job["Comment"].removeprefix("rule_").partition("_wildcards_")[0]: job
              for job in whole.jobs}  # fmt: skip
     with_gpu = {name for name, job in rules.items() if job.get("TresPerJob") == "gres:gpu:1"}
@@ -128,14 +116,11 @@ def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
     assert {job["Partition"] for name, job in rules.items() if name not in with_gpu} == {"cpu"}
 
 
-def test_a_failed_job_is_tried_again_with_more_memory_and_time(whole):
+def test_a_failed_job_is_told_with_its_log_and_tried_again_with_more(whole):
     first, second = whole.of("noncontrastive_starts")
     assert [first["JobState"], second["JobState"]] == ["FAILED", "COMPLETED"]
     assert [first["MinMemoryNode"], second["MinMemoryNode"]] == ["3000M", "6000M"]
     assert [first["TimeLimit"], second["TimeLimit"]] == ["01:00:00", "02:00:00"]
-
-
-def test_a_failure_is_told_with_the_log_of_its_job(whole):
     failure = whole.told.text.partition("Error in rule noncontrastive_starts")[2]
     assert "results/smoke/logs/noncontrastive/starts.log" in failure
     assert "a planted fault" in failure
@@ -161,9 +146,6 @@ def test_the_profile_knows_the_experiments_of_all_papers(fresh):
     alone = re.findall(r"^Job \d+: (\w+): ", told.text, re.M)
     assert "mrp_pretrain" in alone
     assert not [rule for rule in alone if re.search("_(show|judge)_|^gathered$", rule)]
-
-
-# ------------------------------------------------------------------------------- losses
 
 
 @pytest.fixture(scope="module")
@@ -230,25 +212,19 @@ def killed(fresh, slurm):
     return Killed(paused, first, again, orphan(), locks)
 
 
-def test_what_was_finished_before_the_kill_is_not_made_again(killed):
+def test_after_a_kill_nothing_finished_is_made_again_and_orphans_and_locks_are_gone(
+    killed, training
+):
     assert killed.first.code == -signal.SIGKILL
     assert killed.first.finished == {"mrp_show_paper_items": 1}
     assert killed.again.well().finished == {"mrp_pretrain": 1}
-
-
-def test_a_job_that_the_killed_run_left_behind_gives_way(killed):
     assert killed.orphan["JobState"] == "FAILED"
     assert killed.paused.staged() == []
-
-
-def test_no_lock_is_left_and_the_bytes_are_those_of_a_local_run(killed, training):
     assert killed.locks == []
     made = killed.paused.made()
     assert made == {name: training[name] for name in made}
     assert "mrp/weights/headline/pretrained.safetensors" in made
 
-
-# ------------------------------------------------------------------------------- several nodes
 
 WEIGHTS = "results/smoke/own_images/weights/digits/pretrained-0.safetensors"
 
@@ -284,14 +260,13 @@ def two_nodes(fresh, slurm):
     return Ran(checkout, told, slurm.jobs()[before:])
 
 
-def test_a_training_over_two_nodes_is_one_job_on_both(two_nodes):
+def test_a_training_over_two_nodes_is_one_job_with_the_bytes_of_two_processes_on_one(
+    two_nodes, fresh
+):
     two_nodes.told.well()
     (job,) = two_nodes.of("own_images_pretrain")
     assert job["NumNodes"] == "2"
     assert job["NodeList"] == "cpu[1-2]"
-
-
-def test_two_processes_on_two_nodes_end_in_the_bytes_of_two_on_one(two_nodes, fresh):
     two_nodes.told.well()
     checkout = fresh()
     checkout.snakemake(WEIGHTS, changes=together(nodes=1)).well()

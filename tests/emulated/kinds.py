@@ -37,11 +37,7 @@ def closed_forms():
 
 def theory():
     """Descents of mrp, in several steps: matrix products, powers, softmax."""
-    from featlearn.mrp.gradients import (
-        classification_descent,
-        mae_descent,
-        teacher_student_descent,
-    )
+    from featlearn.mrp.gradients import classification_descent, mae_descent, teacher_student_descent
     from featlearn.mrp.model import Activation, fixed_block_head
 
     x, w, act = 0.3 * numbers(2, 40, 8, 20), 0.1 * numbers(2, 12, 20), Activation(q=4, varrho=0.3)

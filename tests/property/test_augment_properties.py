@@ -19,10 +19,7 @@ LABELS = st.lists(st.integers(0, 4), min_size=30, max_size=200).map(torch.tensor
 @pytest.mark.parametrize("preset", PRESETS)
 @settings(max_examples=10)
 @given(
-    size=st.integers(8, 40),
-    count=st.integers(1, 9),
-    cut=st.integers(0, 9),
-    seed=st.integers(0, 99),
+    size=st.integers(8, 40), count=st.integers(1, 9), cut=st.integers(0, 9), seed=st.integers(0, 99)
 )
 def test_a_split_batch_is_augmented_as_a_whole_one_and_left_alone(preset, size, count, cut, seed):
     stream = torch.Generator().manual_seed(seed)

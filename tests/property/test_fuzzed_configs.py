@@ -23,6 +23,8 @@ from featlearn.images.config_data import GIVEN
 from featlearn.mrp.images import config as image_config
 from featlearn.own_images import config as real_config
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 CASES = 80
 SCHEMA = core_config.read_schema(ROOT / "workflow" / "schemas")
@@ -161,7 +163,6 @@ def test_any_change_of_a_config_is_taken_or_refused_in_words(user):
     stands_or_is_refused(user)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("section", SECTIONS)
 @fuzzed(CASES)
 @given(st.data())

@@ -28,6 +28,8 @@ from featlearn.images.data.datasets import open_images
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
 
+pytestmark = pytest.mark.long
+
 CASES = 30
 SIDE = 6
 

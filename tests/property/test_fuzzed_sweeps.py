@@ -1,7 +1,5 @@
 """Any key with any values is a sweep or refused in words, and no name leaves its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,8 @@ from featlearn.command.sweep import value_in
 from featlearn.core import points, sweeps
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = load({"scale": "smoke", "papers": ["mrp", "icl"]}, ROOT)

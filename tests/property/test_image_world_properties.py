@@ -27,29 +27,23 @@ def ranges(low: float, high: float):
 def dials(draw) -> dict[str, object]:
     classes, views = draw(st.integers(2, 5)), draw(st.integers(1, 3))
     return {
-        "image_size": draw(st.integers(16, 40)),
-        "classes": classes,
-        "parts_per_class": views,
-        "class_parts": draw(st.sampled_from(CLASS_PARTS)),
-        "alphabet": draw(st.integers(0, 5)),
+        "image_size": draw(st.integers(16, 40)), "classes": classes, "parts_per_class": views,
+        "class_parts": draw(st.sampled_from(CLASS_PARTS)), "alphabet": draw(st.integers(0, 5)),
         "part_size": draw(st.floats(4, 12) | st.floats(0.2, 0.45)),
         "part_kinds": draw(st.lists(st.sampled_from(PART_KINDS), min_size=views, max_size=views)),
         "part_scales": draw(st.lists(st.floats(0.6, 1), min_size=1, max_size=1)),
         "part_contrasts": draw(st.lists(st.floats(0.2, 1), min_size=views, max_size=views)),
         "single_view_share": draw(st.floats(0, 1)),
         "weak_strength": draw(st.sampled_from([0.0, 0.1, 0.5])),
-        "main_strength": draw(ranges(0.3, 1)),
-        "off_strength": draw(ranges(0.05, 0.5)),
+        "main_strength": draw(ranges(0.3, 1)), "off_strength": draw(ranges(0.05, 0.5)),
         "sparsity": draw(st.floats(0, classes)),
         "most_distractors": draw(st.none() | st.integers(0, 4)),
-        "placement": draw(st.sampled_from(PLACEMENTS)),
-        "rotation": draw(st.floats(0, 180)),
-        "scaling": draw(st.floats(0, 0.3)),
-        "variants": draw(st.integers(1, 4)),
+        "placement": draw(st.sampled_from(PLACEMENTS)), "rotation": draw(st.floats(0, 180)),
+        "scaling": draw(st.floats(0, 0.3)), "variants": draw(st.integers(1, 4)),
         "background": draw(st.floats(0, 1)),
         "background_kinds": draw(st.lists(st.sampled_from(BACKGROUNDS), unique=True)),
         "noise": draw(st.floats(0, 0.2)),
-    }
+    }  # fmt: skip
 
 
 @given(dials(), st.integers(0, 70), st.integers(0, 100))
@@ -93,13 +87,9 @@ def test_an_image_depends_on_its_number_only(chosen, count):
 @given(dials(), st.integers(1, 4), st.floats(10, 30), st.floats(0, 10), st.floats(0, 1))
 def test_scenes_have_their_objects_in_the_image_and_apart(chosen, most, length, spread, body):
     scene = {
-        "image_size": 64,
-        "objects": [1, most],
-        "object_size": [length, length + spread],
-        "single_view_share": chosen["single_view_share"],
-        "clutter": 1,
-        "body": body,
-    }
+        "image_size": 64, "objects": [1, most], "object_size": [length, length + spread],
+        "single_view_share": chosen["single_view_share"], "clutter": 1, "body": body,
+    }  # fmt: skip
     assume(not list(world_faults(chosen, "world")))
     assume(not list(scene_faults(scene, "scenes", chosen["parts_per_class"])))
     found = Scenes(World(chosen), scene).sample(20, NAME)

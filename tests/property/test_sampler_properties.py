@@ -20,21 +20,15 @@ def distributions(draw) -> MultiView:
     low, width = draw(st.floats(0.1, 2)), draw(st.floats(0, 1))
     off_low, off_width = draw(st.floats(0, 0.5)), draw(st.floats(0, 0.5))
     return MultiView(
-        classes=classes,
-        dimension=classes * views + draw(st.integers(0, 4)),
+        classes=classes, dimension=classes * views + draw(st.integers(0, 4)),
         patches=classes * views * room + draw(st.integers(0, 5)),
-        sparsity=draw(st.floats(0, classes)),
-        q=draw(st.integers(2, 5)),
-        patches_per_feature=room,
-        features_per_class=views,
-        single_view_share=draw(st.floats(0, 1)),
-        weak_strength=draw(st.floats(0, 1)),
-        feature_noise=draw(st.floats(0, 0.2)),
-        noise=draw(st.floats(0, 0.5)),
-        main_strength=(low, low + width),
+        sparsity=draw(st.floats(0, classes)), q=draw(st.integers(2, 5)), patches_per_feature=room,
+        features_per_class=views, single_view_share=draw(st.floats(0, 1)),
+        weak_strength=draw(st.floats(0, 1)), feature_noise=draw(st.floats(0, 0.2)),
+        noise=draw(st.floats(0, 0.5)), main_strength=(low, low + width),
         off_strength=(off_low, off_low + off_width),
         split=draw(st.sampled_from(["equal", "dirichlet"])),
-    )
+    )  # fmt: skip
 
 
 def drawn(spec: MultiView, count: int, seed: int, replicates=(0,), **options):

@@ -46,20 +46,14 @@ def one_by_one(function, batch, values) -> torch.Tensor:
     return torch.stack([function(image, value) for image, value in zip(batch, values, strict=True)])
 
 
-# -------------------------------------------------------------------- the same as torchvision
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "values"),
-    [
-        (ops.brightness, reference.adjust_brightness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.contrast, reference.adjust_contrast, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.saturation, reference.adjust_saturation, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.sharpness, reference.adjust_sharpness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
-        (ops.hue, reference.adjust_hue, [-0.5, -0.2, 0.0, 0.1, 0.33, 0.5]),
-        (ops.solarise, reference.solarize, [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "values"), [
+    (ops.brightness, reference.adjust_brightness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.contrast, reference.adjust_contrast, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.saturation, reference.adjust_saturation, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.sharpness, reference.adjust_sharpness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+    (ops.hue, reference.adjust_hue, [-0.5, -0.2, 0.0, 0.1, 0.33, 0.5]),
+    (ops.solarise, reference.solarize, [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
+])  # fmt: skip
 def test_colours_are_torchvisions(ours, theirs, values):
     pure = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5], [0, 0, 0], [1, 1, 0.0]])
     batch = torch.cat([images(), pure[:, :, None, None].expand(-1, -1, 16, 16)])
@@ -68,7 +62,7 @@ def test_colours_are_torchvisions(ours, theirs, values):
     torch.testing.assert_close(ours(batch, torch.tensor(values)), expected, atol=1e-5, rtol=0)
 
 
-def test_grey_invert_and_autocontrast_are_torchvisions():
+def test_grey_invert_autocontrast_equalise_and_posterise_are_torchvisions():
     batch = images()
     batch[2, 1] = 0.5  # a channel of one value
     expected = reference.rgb_to_grayscale(batch, 3)
@@ -77,9 +71,6 @@ def test_grey_invert_and_autocontrast_are_torchvisions():
     torch.testing.assert_close(
         ops.autocontrast(batch), reference.autocontrast(batch), atol=1e-5, rtol=0
     )
-
-
-def test_equalise_and_posterise_are_torchvisions_on_levels():
     batch = levels(8, 32)
     batch[3, 0] = 9  # a channel of one value
     batch[4, 1, :, :30] = 200  # a channel of few values
@@ -132,15 +123,12 @@ def test_turns_are_torchvisions():
     torch.testing.assert_close(filled, torch.full_like(batch, 0.5))
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix"),
-    [
-        ("shear_x", (1, 0.27, 0, 0, 1, 0)),
-        ("shear_y", (1, 0, 0, 0.27, 1, 0)),
-        ("translate_x", (1, 0, 0.405 * 16, 0, 1, 0)),
-        ("translate_y", (1, 0, 0, 0, 1, 0.405 * 16)),
-    ],
-)
+@pytest.mark.parametrize(("name", "matrix"), [
+    ("shear_x", (1, 0.27, 0, 0, 1, 0)),
+    ("shear_y", (1, 0, 0, 0.27, 1, 0)),
+    ("translate_x", (1, 0, 0.405 * 16, 0, 1, 0)),
+    ("translate_y", (1, 0, 0, 0, 1, 0.405 * 16)),
+])  # fmt: skip
 def test_shears_and_shifts_are_pillows(name, matrix):
     batch = images(1)
     one = torch.ones(1)
@@ -155,7 +143,7 @@ def test_shears_and_shifts_are_pillows(name, matrix):
         np.testing.assert_allclose(got[channel][inner], np.asarray(expected)[inner], atol=1e-4)
 
 
-def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
+def test_windows_of_pad_and_crop_and_reflection_are_those_of_torch():
     batch = levels(40, 8)
     top, left = torch.arange(40) % 5, torch.arange(40) // 8
     padded = torch.nn.functional.pad(batch, (2,) * 4)
@@ -163,12 +151,6 @@ def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
     for row in range(40):
         t, x = int(top[row]), int(left[row])
         assert got[row].equal(padded[row, :, t : t + 8, x : x + 8])
-
-
-# ------------------------------------------------------------------------------------- the steps
-
-
-def test_reflection_is_torchs():
     batch = levels(4, 8)
     padded = torch.nn.functional.pad(batch.float(), (3,) * 4, mode="reflect").to(torch.uint8)
     step = PadCrop(padding=3, mode="reflect")
@@ -237,10 +219,7 @@ def test_noise_of_pixels_is_standard_normal_and_differs_between_images():
     assert abs((flat[:, 1:] * flat[:, :-1]).mean()) < 5 / math.sqrt(count)
 
 
-# ---------------------------------------------------------------------------------- composition
-
-
-def test_nothing_but_normalisation():
+def test_a_result_is_normalised_and_of_its_size():
     batch = levels(5)
     augment = Augment({"preset": "none", "mean": [0.1, 0.2, 0.3], "std": [0.5, 0.25, 1.0]})
     expected = reference.normalize(batch.float() / 255, [0.1, 0.2, 0.3], [0.5, 0.25, 1.0])
@@ -248,6 +227,14 @@ def test_nothing_but_normalisation():
     torch.testing.assert_close(got, expected, atol=ROUNDING, rtol=0)
     assert got.is_contiguous(memory_format=torch.channels_last)
     assert augment.denormalise(got).equal(batch)
+    batch = levels(4, 24)
+    crop = Augment({"steps": [{"op": "random_resized_crop"}], "size": 16})
+    assert crop(batch, draws(4)).shape[-1] == 16
+    middle = Augment({"preset": "none", "size": 20, "mean": [0] * 3, "std": [1] * 3})
+    expected = batch[:, :, 2:22, 2:22].float() / 255
+    torch.testing.assert_close(middle(batch, draws(4)), expected)
+    with pytest.raises(ConfigError, match="size: 30; expected at most 24"):
+        Augment({"preset": "none", "size": 30})(batch, draws(4))
 
 
 @pytest.mark.parametrize("preset", [preset for preset in PRESETS if preset != "none"])
@@ -260,24 +247,13 @@ def test_steps_and_views_have_random_numbers_of_their_own(preset):
     assert not augment(batch, draws(16, step=1)).equal(one)
 
 
-def test_sizes_of_the_result():
-    batch = levels(4, 24)
-    crop = Augment({"steps": [{"op": "random_resized_crop"}], "size": 16})
-    assert crop(batch, draws(4)).shape[-1] == 16
-    middle = Augment({"preset": "none", "size": 20, "mean": [0] * 3, "std": [1] * 3})
-    expected = batch[:, :, 2:22, 2:22].float() / 255
-    torch.testing.assert_close(middle(batch, draws(4)), expected)
-    with pytest.raises(ConfigError, match="size: 30; expected at most 24"):
-        Augment({"preset": "none", "size": 30})(batch, draws(4))
-
-
 def test_wrong_settings_are_named():
     with pytest.raises(ConfigError, match=r"augmentation\.steps\.0\.op: 'flop'"):
         Augment({"steps": [{"op": "flop"}]})
     settings = {"steps": [{"op": "flip"}, {"op": "blur", "sigma": [2, 1]}]}
     told = list(augmentation_faults(settings, "augmentation"))
     assert told == [
-        "augmentation.steps.1.sigma must be two numbers above 0, the lower one first, got [2, 1]",
+        "augmentation.steps.1.sigma must be two numbers above 0, the lower one first, got [2, 1]"
     ]
     for images_and_draws in ((images(), draws(6)), (levels(6), draws(5))):
         with pytest.raises(ValueError, match="expected"):
@@ -298,14 +274,11 @@ def test_statistics_of_channels_are_those_of_the_pixels():
     torch.testing.assert_close(seen, plain.normalise(batch)[..., 1:7, 1:7])
 
 
-# ---------------------------------------------------------------------------------------- mixing
-
-
 def one_hot(count: int, classes=4) -> torch.Tensor:
     return torch.nn.functional.one_hot(torch.arange(count) % classes, classes).float()
 
 
-def test_mixup_is_between_neighbours():
+def test_mixup_is_between_neighbours_by_a_beta_number():
     batch, targets = images(6), one_hot(6)
     mixed, soft = mix(batch, targets, draws(6), cutmix=0)
     share = soft.gather(1, (torch.arange(6) % 4)[:, None])[:, 0]
@@ -313,6 +286,12 @@ def test_mixup_is_between_neighbours():
         expected = share[row] * batch[row] + (1 - share[row]) * batch[row ^ 1]
         torch.testing.assert_close(mixed[row], expected)
     torch.testing.assert_close(soft.sum(1), torch.ones(6))
+    count = 4000
+    _, soft = mix(torch.zeros(count, 1, 1, 1), one_hot(count, 2), draws(count), cutmix=0)
+    share = soft.gather(1, (torch.arange(count) % 2)[:, None]).double()
+    assert abs(share.mean() - 0.5) < 5 * 0.31 / math.sqrt(count)
+    variance = 0.25 / (2 * 0.8 + 1)
+    assert share.var().item() == pytest.approx(variance, rel=0.1)
 
 
 def test_cutmix_pastes_a_box_and_counts_its_pixels():
@@ -325,15 +304,6 @@ def test_cutmix_pastes_a_box_and_counts_its_pixels():
         assert soft[row, row] == pytest.approx(own.float().mean().item(), abs=1e-6)
         rows, columns = other.any(1).nonzero().flatten(), other.any(0).nonzero().flatten()
         assert other.sum() == len(rows) * len(columns), "a rectangle"
-
-
-def test_the_proportion_of_mixup_is_a_beta_number():
-    count = 4000
-    _, soft = mix(torch.zeros(count, 1, 1, 1), one_hot(count, 2), draws(count), cutmix=0)
-    share = soft.gather(1, (torch.arange(count) % 2)[:, None]).double()
-    assert abs(share.mean() - 0.5) < 5 * 0.31 / math.sqrt(count)
-    variance = 0.25 / (2 * 0.8 + 1)
-    assert share.var().item() == pytest.approx(variance, rel=0.1)
 
 
 def test_a_split_batch_mixes_as_a_whole_one():

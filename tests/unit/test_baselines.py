@@ -1,7 +1,5 @@
 """The panel of baselines: kernels against explicit features, memory, choice by validation."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

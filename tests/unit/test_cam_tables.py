@@ -56,14 +56,11 @@ def test_table_1_puts_what_was_measured_beside_each_number_of_the_paper(frames):
     gains = table[table["model"] == "mask reconstruction"].set_index("measured_on")
     assert gains["gain"].to_dict() == pytest.approx(
         {
-            "multi-view pictures": 2,
-            "single-view pictures": 2,
-            "the worse part alone, few labels": 5,
-            "scenes of objects": -1,
-            "new classes, multi-view": 3,
-            "new classes, single-view": 3,
+            "multi-view pictures": 2, "single-view pictures": 2,
+            "the worse part alone, few labels": 5, "scenes of objects": -1,
+            "new classes, multi-view": 3, "new classes, single-view": 3,
         }
-    )
+    )  # fmt: skip
     # what is common to a replicate cancels in the paired gain only
     assert (gains["gain_half_width"] < 1e-9).all()
     assert (gains["half_width"] > 1).all()

@@ -5,7 +5,6 @@ import torch
 from torch import nn
 from torch.nn.functional import avg_pool2d
 
-from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
@@ -21,7 +20,6 @@ from featlearn.mrp.images.cams import (
     readings,
     trained_classifier,
 )
-from featlearn.mrp.images.config import missing_files, state
 from featlearn.mrp.images.experiment import PictureExperiment
 
 CONFIG = {
@@ -106,9 +104,6 @@ def values(frame, test_set):
     return frame[frame["test_set"] == test_set].set_index("quantity")["value"]
 
 
-# --------------------------------------------------------------------------- known parts
-
-
 @pytest.mark.parametrize("view", [0, 1])
 def test_a_model_of_one_part_is_found_to_use_this_part_alone(experiment, tests, view):
     found = measured(experiment, classifier_using(experiment, view), tests)
@@ -159,9 +154,6 @@ def test_finer_maps_lie_where_they_say(times):
         inner = slice(times // 2, 4 * times - times // 2)
         middle = torch.arange(4.0 * times) * cell + (cell - 1) / 2
         torch.testing.assert_close(found[inner], middle[inner])
-
-
-# --------------------------------------------------------------------------- planted numbers
 
 
 def test_a_map_is_read_in_every_way_and_the_usual_one_is_the_reported_one(experiment, tests):
@@ -216,9 +208,6 @@ def test_agreement_of_maps_that_know_and_of_maps_that_do_not():
     assert agreement_values(hurting[:, :1], hurting[:, :1], labels) == {}
 
 
-# --------------------------------------------------------------------------- weights and config
-
-
 def test_a_classifier_is_read_from_the_weights_of_its_number_of_labels(experiment):
     wanted = Classifier(experiment.encoder("cnn"), 3, head_std=1.0)
     other = Classifier(experiment.encoder("cnn"), 3)
@@ -229,21 +218,3 @@ def test_a_classifier_is_read_from_the_weights_of_its_number_of_labels(experimen
         assert torch.equal(value, wanted.state_dict()[name])
     with pytest.raises(KeyError, match=r"12 labels.*\[6, 24\]"):
         trained_classifier(experiment, "cnn", tensors, 12)
-
-
-def test_weights_and_photographs_that_are_not_there_are_told_before_anything_is_made(tmp_path):
-    models = [
-        {"name": "mine", "encoder": {"kind": "resnet50"}, "weights": "mine.safetensors"},
-        {"name": "DeiT", "encoder": {"kind": "vit_base"}, "weights": "timm:deit_base"},
-    ]
-    photographs = {"folder": str(tmp_path / "a"), "weights_folder": str(tmp_path), "models": models}
-    first, second = missing_files(photographs)
-    assert "mine.safetensors" in first
-    assert "deit_base.safetensors" in second
-    with pytest.raises(ConfigError, match=r"eigencam\.photographs\.folder: .*/a: no such folder"):
-        state(photographs)
-    assert (state({"folder": None}), list(missing_files({"folder": None}))) == (None, [])
-    (tmp_path / "a").mkdir()
-    for name in ("mine", "deit_base"):
-        (tmp_path / f"{name}.safetensors").touch()
-    assert not list(missing_files(photographs))

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional
 
 from featlearn.contrastive.measure import quantity_frame
@@ -20,35 +19,16 @@ from featlearn.mrp.closed_forms import teacher_student_growth
 from unit.card import CARD, card
 
 
-def test_the_card_computes_and_trains():
-    with card():
-        net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).to(CARD)
-        x, y = torch.randn(32, 3), torch.randn(32, 1)
-        losses = []
-        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(5):
-            optimiser.zero_grad()
-            loss = functional.mse_loss(net(x.to(CARD)), y.to(CARD))
-            loss.backward()
-            optimiser.step()
-            losses.append(loss.item())
-        assert losses == sorted(losses, reverse=True)
-        assert {weight.device for weight in net.parameters()} == {CARD}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda own: own * torch.ones(3),
-        lambda own: torch.ones(3)[own.long()],
-        lambda own: torch.cat([own, torch.ones(3)]),
-        lambda own: torch.randn(3, device=CARD, generator=torch.Generator()),
-        lambda own: own.numpy(),
-        lambda own: own[None].median(1),
-        lambda own: own.cumsum(0),
-        lambda own: functional.cross_entropy(own.view(1, 3, 1), own[:1].long().view(1, 1)),
-    ],
-)
+@pytest.mark.parametrize("wrong", [
+    lambda own: own * torch.ones(3),
+    lambda own: torch.ones(3)[own.long()],
+    lambda own: torch.cat([own, torch.ones(3)]),
+    lambda own: torch.randn(3, device=CARD, generator=torch.Generator()),
+    lambda own: own.numpy(),
+    lambda own: own[None].median(1),
+    lambda own: own.cumsum(0),
+    lambda own: functional.cross_entropy(own.view(1, 3, 1), own[:1].long().view(1, 1)),
+])  # fmt: skip
 def test_the_card_refuses_what_cuda_refuses(wrong):
     with card(), pytest.raises((RuntimeError, TypeError)):
         wrong(torch.zeros(3).to(CARD))
@@ -63,12 +43,17 @@ def on_both(function, *tensors):
         return here, there.cpu()
 
 
-def test_cross_entropies_are_those_of_pytorch_on_both_devices():
+def test_losses_and_precisions_are_those_of_pytorch_on_both_devices():
     scores, labels = torch.randn(3, 5, 4), torch.randint(4, (3, 5))
     here, there = on_both(cross_entropies, scores, labels)
     wanted = functional.cross_entropy(scores.movedim(2, 1), labels, reduction="none")
     assert torch.equal(here, wanted)
     torch.testing.assert_close(there, wanted)
+    scores = torch.tensor([[0.9], [0.8], [0.8], [0.1]])
+    labels = torch.tensor([[1], [0], [1], [1]])
+    # thresholds 0.9, 0.8, 0.1: precision 1, 2/3, 3/4, a third of the recall each
+    for found in on_both(average_precision, scores, labels):
+        torch.testing.assert_close(found, torch.tensor([(1 + 2 / 3 + 3 / 4) / 3]).double())
 
 
 @pytest.mark.parametrize("count", [1, 4, 7])
@@ -79,31 +64,12 @@ def test_medians_are_those_of_pytorch_on_both_devices(count):
         torch.testing.assert_close(found, values.median(1).values, equal_nan=True, rtol=0, atol=0)
 
 
-def test_average_precision_counts_on_both_devices():
-    scores = torch.tensor([[0.9], [0.8], [0.8], [0.1]])
-    labels = torch.tensor([[1], [0], [1], [1]])
-    # thresholds 0.9, 0.8, 0.1: precision 1, 2/3, 3/4, a third of the recall each
-    for found in on_both(average_precision, scores, labels):
-        torch.testing.assert_close(found, torch.tensor([(1 + 2 / 3 + 3 / 4) / 3]).double())
-
-
-def test_rows_are_gathered_by_indices_that_are_drawn_on_the_processor():
-    values, index = torch.arange(12.0).view(2, 3, 2), torch.tensor([[2, 0], [1, 1]])
-    with card():
-        found = gathered(values.to(CARD), index).cpu()
-    assert torch.equal(found, gathered(values, index))
-    assert found.tolist() == [[[4, 5], [0, 1]], [[8, 9], [8, 9]]]
-
-
-def test_points_of_a_map_and_class_weights_lie_where_their_inputs_do():
+def test_functions_give_on_the_card_what_they_give_here():
     points = functional.normalize(torch.randn(6, 3, dtype=torch.float64), dim=1)
     on_both(classical_map, points @ points.T)
     law = Law("parity", 8, 3)
     here, there = on_both(lambda y: class_weights(law, y), torch.tensor([[-1.0, 1.0]]))
     assert torch.equal(here, there)
-
-
-def test_growth_of_samples_on_the_card():
     strength = torch.rand(2, 4, 3)
     owner = torch.randint(-1, 5, (2, 4, 3))
 
@@ -113,13 +79,15 @@ def test_growth_of_samples_on_the_card():
 
     here, there = on_both(growth, strength, owner)
     torch.testing.assert_close(there, here)
-
-
-def test_a_frame_of_quantities_of_both_devices():
     with card():
         seen = {"norm": torch.ones(2).to(CARD), "share": torch.zeros(2)}
         frame = quantity_frame(seen, arm="masked")
     assert frame["value"].tolist() == [1, 1, 0, 0]
+    values, index = torch.arange(12.0).view(2, 3, 2), torch.tensor([[2, 0], [1, 1]])
+    with card():
+        found = gathered(values.to(CARD), index).cpu()
+    assert torch.equal(found, gathered(values, index))
+    assert found.tolist() == [[[4, 5], [0, 1]], [[8, 9], [8, 9]]]
 
 
 def test_prompts_lie_where_the_network_does_and_answers_are_judged_on_the_processor():

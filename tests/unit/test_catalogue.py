@@ -14,15 +14,9 @@ from featlearn.core.provenance import write_record
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
 ENTRY = {
-    "item": "toy/fig-1",
-    "paper": "toy",
-    "label": "Figure 1",
-    "source": "Doe 2021",
-    "caption": "What is seen.",
-    "kind": "schematic",
-    "needs": [],
-    "same_as": None,
-}
+    "item": "toy/fig-1", "paper": "toy", "label": "Figure 1", "source": "Doe 2021",
+    "caption": "What is seen.", "kind": "schematic", "needs": [], "same_as": None,
+}  # fmt: skip
 
 
 def read(folder, *items):
@@ -37,19 +31,16 @@ def test_every_entry_of_the_catalogue_is_valid():
     assert {tuple(entry) for entry in read_catalogue(CATALOGUE)} == {KEYS}
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"kind": "schematics"}, "toy/fig-2: kind must be one of schematic"),
-        ({"item": "toys/fig-2"}, "toys/fig-2: expected a name of the paper, toy/..."),
-        ({"item": 7}, "entry 2: item must be text"),
-        ({"item": "toy/fig-1"}, "toy/fig-1: stands there twice"),
-        ({"label": ""}, "toy/fig-2: label must be some text"),
-        ({"needs": [5]}, "toy/fig-2: needs.0 must be text"),
-        ({"same_as": "toy/fig-2"}, "toy/fig-2: same_as: 'toy/fig-2'; expected an earlier item"),
-        ({"status": "done"}, "toy/fig-2: status: unknown key; expected one of " + ", ".join(KEYS)),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"kind": "schematics"}, "toy/fig-2: kind must be one of schematic"),
+    ({"item": "toys/fig-2"}, "toys/fig-2: expected a name of the paper, toy/..."),
+    ({"item": 7}, "entry 2: item must be text"),
+    ({"item": "toy/fig-1"}, "toy/fig-1: stands there twice"),
+    ({"label": ""}, "toy/fig-2: label must be some text"),
+    ({"needs": [5]}, "toy/fig-2: needs.0 must be text"),
+    ({"same_as": "toy/fig-2"}, "toy/fig-2: same_as: 'toy/fig-2'; expected an earlier item"),
+    ({"status": "done"}, "toy/fig-2: status: unknown key; expected one of " + ", ".join(KEYS)),
+])  # fmt: skip
 def test_a_wrong_entry_is_refused_by_the_name_of_its_item(tmp_path, change, told):
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, ENTRY, ENTRY | {"item": "toy/fig-2"} | change)

@@ -1,7 +1,5 @@
 """What a claim reads off a frame, and the verdict on a number at the very end of its band."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -38,33 +36,27 @@ def judged(low, high, values, config=None, **parts):
     return ledger([claim(low, high, values, **parts)], {}, config or {}).iloc[0]
 
 
-@pytest.mark.parametrize(
-    ("measured", "verdict"),
-    [
-        (float(np.mean([0.95] + [1.0] * 9)), HOLDS),  # 199 of 200; rounds to just below 0.995
-        (0.995, HOLDS),
-        (1.0, HOLDS),
-        (0.9949, FAILS),
-        (0.995 - 1e-9, FAILS),
-        (1 + 1e-9, FAILS),
-    ],
-)
+@pytest.mark.parametrize(("measured", "verdict"), [
+    (float(np.mean([0.95] + [1.0] * 9)), HOLDS),  # 199 of 200; rounds to just below 0.995
+    (0.995, HOLDS),
+    (1.0, HOLDS),
+    (0.9949, FAILS),
+    (0.995 - 1e-9, FAILS),
+    (1 + 1e-9, FAILS),
+])  # fmt: skip
 def test_both_ends_of_a_band_belong_to_it_whatever_the_rounding(measured, verdict):
     assert judge(claim(0.995, 1.0), Estimate(measured, measured, measured, 10), {}) == verdict
 
 
-@pytest.mark.parametrize(
-    ("values", "verdict"),
-    [
-        ((0.5, 0.5, 0.5), HOLDS),
-        ((0.45, 0.5, 0.55), HOLDS),  # 0.376 to 0.624
-        ((0.2, 0.5, 0.8), UNDECIDED),  # the mean is in the middle of the band
-        ((0.8, 0.81, 0.79), FAILS),
-        ((0.5, 0.7, 0.9), UNDECIDED),  # the mean lies at its end
-        ((0.7, 0.8, 0.9), UNDECIDED),  # the mean lies beyond it, 0.552 within
-        ((0.5,), UNDECIDED),
-    ],
-)
+@pytest.mark.parametrize(("values", "verdict"), [
+    ((0.5, 0.5, 0.5), HOLDS),
+    ((0.45, 0.5, 0.55), HOLDS),  # 0.376 to 0.624
+    ((0.2, 0.5, 0.8), UNDECIDED),  # the mean is in the middle of the band
+    ((0.8, 0.81, 0.79), FAILS),
+    ((0.5, 0.7, 0.9), UNDECIDED),  # the mean lies at its end
+    ((0.7, 0.8, 0.9), UNDECIDED),  # the mean lies beyond it, 0.552 within
+    ((0.5,), UNDECIDED),
+])  # fmt: skip
 def test_the_verdict_is_about_the_whole_interval(values, verdict):
     assert judged(0.3, 0.7, values)["verdict"] == verdict
 
@@ -185,14 +177,11 @@ def test_a_claim_gives_one_number_a_replicate():
     assert (row["verdict"], row["effect"]) == (HOLDS, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("values", "statistic"),
-    [
-        (np.linspace(0, 1, 10), "exact"),
-        ([0.5], "exact"),  # the mean of what was sampled
-        (np.ones((7, 3)), "exponent"),
-    ],
-)
+@pytest.mark.parametrize(("values", "statistic"), [
+    (np.linspace(0, 1, 10), "exact"),
+    ([0.5], "exact"),  # the mean of what was sampled
+    (np.ones((7, 3)), "exponent"),
+])  # fmt: skip
 def test_numbers_that_were_sampled_are_not_exact_and_an_exponent_has_all(values, statistic):
     with pytest.raises(ValueError, match="must be one number"):
         count_of(values, STEPS, statistic=statistic)
@@ -220,15 +209,12 @@ def test_two_replicates_of_one_stream_have_no_interval():
     assert count_of(np.linspace(0.4, 0.6, 10), shares)["verdict"] == HOLDS
 
 
-@pytest.mark.parametrize(
-    ("frame", "config", "told"),
-    [
-        (STEPS[STEPS["replicate"] != 3], {}, "curves lacks replicate 3"),
-        (STEPS.assign(value=np.r_[np.nan, np.ones(239)]), {}, "replicate 0 of curves lacks a numb"),
-        (STEPS, {"a": [{"replicates": 12}], "steps": 10}, "12 of them in the config"),
-        (None, {}, "must read a frame"),
-    ],
-)
+@pytest.mark.parametrize(("frame", "config", "told"), [
+    (STEPS[STEPS["replicate"] != 3], {}, "curves lacks replicate 3"),
+    (STEPS.assign(value=np.r_[np.nan, np.ones(239)]), {}, "replicate 0 of curves lacks a numb"),
+    (STEPS, {"a": [{"replicates": 12}], "steps": 10}, "12 of them in the config"),
+    (None, {}, "must read a frame"),
+])  # fmt: skip
 def test_a_replicate_that_is_lost_is_missed(frame, config, told):
     with pytest.raises(ValueError, match=told):
         count_of(np.linspace(0, 1, 10), frame, config)

@@ -1,7 +1,5 @@
 """What every claim of every paper must be by its kind and source."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib import import_module

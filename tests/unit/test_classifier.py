@@ -43,10 +43,7 @@ def draws(size: int) -> Draws:
     return Draws((0, "test"), 0, size)
 
 
-# ------------------------------------------------------------------------------- the objective
-
-
-def test_label_smoothing_spreads_the_target():
+def test_label_smoothing_spreads_the_target_and_settings_without_sense_are_named():
     x, y = torch.randn(6, 3, 8, 8), torch.arange(6) % CLASSES
     at_once = classifier()(x, y, draws(6))["loss"].item()
     assert at_once == pytest.approx(math.log(CLASSES)), "of a head of zeros"
@@ -54,6 +51,10 @@ def test_label_smoothing_spreads_the_target():
     log_p = ours.scores(x).log_softmax(1)
     own, all_ = -log_p.gather(1, y[:, None]).mean().item(), -log_p.mean().item()
     assert ours(x, y, draws(6))["loss"].item() == pytest.approx(0.8 * own + 0.2 * all_)
+    with pytest.raises(ConfigError, match=r"finetuning.label_smoothing: 1.0; expected in"):
+        classifier(label_smoothing=1.0)
+    with pytest.raises(ConfigError, match="several labels"):
+        classifier(several=True, mixup=0.2)
 
 
 def test_mixed_images_have_mixed_targets(monkeypatch):
@@ -80,15 +81,6 @@ def test_several_labels_leave_out_what_does_not_count():
     expected = -(p[0, 0].log() + (1 - p[0, 1]).log() + (1 - p[1, 0]).log() + p[1, 2].log()) / 2
     assert ours(x, y, draws(2))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
 
-
-def test_settings_that_make_no_sense_are_named():
-    with pytest.raises(ConfigError, match=r"finetuning.label_smoothing: 1.0; expected in"):
-        classifier(label_smoothing=1.0)
-    with pytest.raises(ConfigError, match="several labels"):
-        classifier(several=True, mixup=0.2)
-
-
-# ------------------------------------------------------------------------------- trained
 
 SETTINGS = {"steps": 25, "batch_size": 24, "learning_rate": 0.02, "record_every": 5}
 
@@ -117,9 +109,6 @@ def test_a_frozen_encoder_stays_as_it_is():
     fit(ours, images, labels, plain, SETTINGS | {"steps": 3}, (0, "test"))
     assert all(torch.equal(tensor, before[n]) for n, tensor in ours.encoder.state_dict().items())
     assert ours.head.weight.abs().max() > 0
-
-
-# ------------------------------------------------------------------------------- features
 
 
 def test_features_do_not_depend_on_the_batch_and_the_mode_comes_back(tmp_path):
@@ -153,10 +142,7 @@ def test_accuracies_of_multi_view_and_single_view_images_are_apart():
     labels = torch.tensor([0, 1, 1, 0, 1, 0])
     view = torch.tensor([-1, -1, -1, 0, 1, 1])
     assert accuracies(predicted, labels, view) == {
-        "multi_view": pytest.approx(2 / 3),
-        "single_view": pytest.approx(2 / 3),
-        "single_view_1": 1.0,
-        "single_view_2": 0.5,
-        "worst_view": 0.5,
-    }
+        "multi_view": pytest.approx(2 / 3), "single_view": pytest.approx(2 / 3),
+        "single_view_1": 1.0, "single_view_2": 0.5, "worst_view": 0.5,
+    }  # fmt: skip
     assert set(accuracies(predicted, labels)) == {"all"}

@@ -44,11 +44,14 @@ def feature_axes(replicates, classes, dimension, views=1):
     return axes.view(1, classes, views, dimension).expand(replicates, -1, -1, -1).clone()
 
 
-def test_huge_scores_give_a_finite_loss():
+def test_huge_scores_are_finite_and_what_leaves_the_finite_numbers_says_so():
     x, one = 1e4 * torch.eye(2).view(1, 2, 1, 2), torch.eye(2)[None]
     down = classification_descent(x, torch.tensor([[0, 0]]), one, one, ACTIVATION)
     assert down.loss.item() == pytest.approx(5e3, rel=1e-3)
     assert torch.isfinite(down.u).all()
+    x, y, w, u = random_problem()
+    with pytest.raises(DivergedError, match="learning rate"):
+        trained(x, y, w, u, encoder_rate=1e5, head_rate=1e5, steps=20)
 
 
 def test_fine_tuning_moves_head_and_encoder_at_once():
@@ -109,12 +112,6 @@ def test_a_replicate_trains_as_if_it_were_alone():
         torch.testing.assert_close(together.w[r], alone.w[0], rtol=1e-11, atol=1e-13)
         torch.testing.assert_close(together.u[r], alone.u[0], rtol=1e-11, atol=1e-13)
         torch.testing.assert_close(together.trace["loss"][:, r], alone.trace["loss"][:, 0])
-
-
-def test_a_run_that_leaves_the_finite_numbers_says_so():
-    x, y, w, u = random_problem()
-    with pytest.raises(DivergedError, match="learning rate"):
-        trained(x, y, w, u, encoder_rate=1e5, head_rate=1e5, steps=20)
 
 
 def test_head_first_lets_the_encoder_see_the_new_head():

@@ -88,19 +88,16 @@ def test_maps_of_two_files_of_one_name_and_of_a_very_long_one(here, capsys):
     assert all(Image.open(name).size == (64, 32) for name in made)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["cam", "e.safetensors", "folder"], "folder: a folder; expected pictures"),
-        (["predict", "c.safetensors", "none.png"], "none.png: no such file"),
-        (["cam", "a.png", "e.safetensors"], "a.png: expected a network that a run wrote, such as"),
-        (["predict", "e.safetensors", "a.png"], "e.safetensors: knows no classes"),
-        (["export", "c.safetensors", "out.onnx"], "out.onnx: expected a name that ends in .pt2"),
-        (["export", "c.safetensors", "nowhere/out.pt2"], "nowhere: no such folder"),
-        (["cam", "e.safetensors", "a.png", "--out", "a.png"], "--out a.png: File exists; expected"),
-        (["predict", "plain.safetensors", "a.png"], "does not say which network it is of"),
-    ],
-)
+@pytest.mark.parametrize(("words", "told"), [
+    (["cam", "e.safetensors", "folder"], "folder: a folder; expected pictures"),
+    (["predict", "c.safetensors", "none.png"], "none.png: no such file"),
+    (["cam", "a.png", "e.safetensors"], "a.png: expected a network that a run wrote, such as"),
+    (["predict", "e.safetensors", "a.png"], "e.safetensors: knows no classes"),
+    (["export", "c.safetensors", "out.onnx"], "out.onnx: expected a name that ends in .pt2"),
+    (["export", "c.safetensors", "nowhere/out.pt2"], "nowhere: no such folder"),
+    (["cam", "e.safetensors", "a.png", "--out", "a.png"], "--out a.png: File exists; expected"),
+    (["predict", "plain.safetensors", "a.png"], "does not say which network it is of"),
+])  # fmt: skip
 def test_a_usual_mistake_is_told_in_one_line(here, words, told, capsys):
     (here / "folder").mkdir()
     write_tensors(dict(read_tensors("c.safetensors")), "plain.safetensors")
@@ -122,14 +119,11 @@ def test_weights_of_another_architecture_are_refused_by_the_first_tensor_that_di
 
 
 @pytest.mark.parametrize("command", ["predict", "cam", "export"])
-@pytest.mark.parametrize(
-    ("header", "tensor", "fault"),
-    [
-        ({"std": [0.2, 0.0, 0.2]}, 0.0, "std must be above 0, got 0.0"),
-        ({}, float("nan"), "must hold finite numbers"),
-        ({}, float("inf"), "must hold finite numbers"),
-    ],
-)
+@pytest.mark.parametrize(("header", "tensor", "fault"), [
+    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std must be above 0, got 0.0"),
+    ({}, float("nan"), "must hold finite numbers"),
+    ({}, float("inf"), "must hold finite numbers"),
+])  # fmt: skip
 def test_weights_that_answer_nothing_are_refused(here, command, header, tensor, fault, capsys):
     weights = read_tensors("c.safetensors")
     tensors = dict(weights)
@@ -159,9 +153,6 @@ def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
     assert "Traceback" not in told.stderr
 
 
-# --------------------------------------------------------------------------- export
-
-
 @pytest.mark.parametrize("file", ["c.safetensors", "e.safetensors"])
 def test_an_export_says_what_the_network_says(here, file, capsys):
     assert main(["export", file, "out.pt2"]) == 0
@@ -184,24 +175,21 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
     assert not list(here.glob(".export-*"))
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"image_size": 10**9}, "image_size"),
-        ({"classes": 7}, "classes"),
-        ({"mean": [0.5]}, "mean or std"),
-        ({"std": ["a", "b", "c"]}, "mean or std"),
-        ({"std": [float("nan")] * 3}, "mean or std"),
-        ({"encoder": "small_resnet"}, "encoder"),
-        ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
-        ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
-        ({"encoder": {"kind": "os.system"}}, "expected one of"),
-        ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
-        ({"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}}, "its header"),
-        ({"encoder": {"kind": "timm:../x"}}, "timm"),
-        ({"encoder": {"kind": "torchvision:resnet18"}, "image_size": 8192}, "at most 1024"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "told"), [
+    ({"image_size": 10**9}, "image_size"),
+    ({"classes": 7}, "classes"),
+    ({"mean": [0.5]}, "mean or std"),
+    ({"std": ["a", "b", "c"]}, "mean or std"),
+    ({"std": [float("nan")] * 3}, "mean or std"),
+    ({"encoder": "small_resnet"}, "encoder"),
+    ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
+    ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
+    ({"encoder": {"kind": "os.system"}}, "expected one of"),
+    ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
+    ({"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}}, "its header"),
+    ({"encoder": {"kind": "timm:../x"}}, "timm"),
+    ({"encoder": {"kind": "torchvision:resnet18"}, "image_size": 8192}, "at most 1024"),
+])  # fmt: skip
 def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):
     weights = read_tensors("c.safetensors")
     write_tensors(Described(dict(weights), **weights.about | changed), "evil.safetensors")

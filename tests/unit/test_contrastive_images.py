@@ -45,9 +45,6 @@ def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
         _ = absent.images.train
 
 
-# --------------------------------------------------------------------------- experiment
-
-
 def test_arms_share_images_start_and_order_and_replicates_do_not(section):
     settings = section["shapes"]
     first, again, other = (experiment(settings, r) for r in (0, 0, 1))
@@ -95,15 +92,9 @@ def test_what_is_measured_of_the_start_and_of_a_training(section):
     assert len(points) == 40
 
 
-def test_images_of_a_figure_are_those_of_all_classes():
+def test_images_of_a_figure_and_the_last_crossing():
     labels = torch.tensor([2, 0, 1, 0, 2, 1, 0])
     assert by_class(labels, 6).tolist() == [1, 3, 2, 5, 0, 4]
-
-
-# --------------------------------------------------------------------------- tables and claims
-
-
-def test_halfway_is_where_the_last_crossing_lies():
     progress = np.linspace(0, 1, 5)
     assert halfway(progress, np.array([1, 0.75, 0.25, 0.1, 0])) == pytest.approx(0.375)
     assert halfway(progress, np.array([1, 0.4, 0.6, 0.4, 0])) == pytest.approx(0.625)

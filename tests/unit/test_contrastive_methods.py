@@ -1,7 +1,5 @@
 """MoCo, NNCLR and fine-tuning with a pre-training loss, against losses written out by hand."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest
@@ -62,7 +60,7 @@ def test_moco_is_the_sum_of_two_cross_entropies_over_the_queue():
     torch.testing.assert_close(loss, expected)
 
 
-def test_moco_moves_its_target_and_its_queue_after_the_step():
+def test_moco_moves_its_target_and_a_queue_keeps_the_last_rows():
     method = made("moco", momentum=0.75)
     before = [p.clone() for p in method.target.parameters()]
     with torch.no_grad():
@@ -76,6 +74,14 @@ def test_moco_moves_its_target_and_its_queue_after_the_step():
         assert not new.requires_grad
     assert int(method.queue.place) == 20
     torch.testing.assert_close(method.queue.rows.norm(dim=1), torch.ones(24))
+    queue = Queue(5, 2)
+    angles = torch.arange(7.0)
+    rows = torch.stack([angles.cos(), angles.sin()], 1)
+    queue.put(rows[:4])
+    queue.put(rows[4:])
+    kept = queue.rows[queue.rows[:, 1].argsort()]
+    torch.testing.assert_close(kept, rows[2:][rows[2:, 1].argsort()])
+    torch.testing.assert_close(queue.nearest(rows[3:4] * 9), rows[3:4])
 
 
 def test_nnclr_by_hand():
@@ -97,17 +103,6 @@ def test_nnclr_by_hand():
     assert int(method.support.place) == 0
     method.after_step(1, 2)
     torch.testing.assert_close(method.support.rows[:10], unit(z[1]).detach())
-
-
-def test_a_queue_keeps_the_last_rows():
-    queue = Queue(5, 2)
-    angles = torch.arange(7.0)
-    rows = torch.stack([angles.cos(), angles.sin()], 1)
-    queue.put(rows[:4])
-    queue.put(rows[4:])
-    kept = queue.rows[queue.rows[:, 1].argsort()]
-    torch.testing.assert_close(kept, rows[2:][rows[2:, 1].argsort()])
-    torch.testing.assert_close(queue.nearest(rows[3:4] * 9), rows[3:4])
 
 
 @pytest.mark.parametrize("kind", METHODS)

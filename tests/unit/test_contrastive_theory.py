@@ -1,7 +1,5 @@
 """Data, loss, gradient and closed forms of the contrastive package, in float64."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -66,9 +64,6 @@ def error(found, wanted):
     return float((found - wanted).norm() / wanted.norm())
 
 
-# ------------------------------------------------------------------------------- data
-
-
 @pytest.mark.parametrize("kind", ["hadamard", "qr", "spiky"])
 def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
     spec = SparseCoding(8, 16, dictionary=kind)
@@ -94,7 +89,7 @@ def test_a_spec_says_what_it_expects():
             SparseCoding(**options)
 
 
-def test_samples_have_the_moments_of_the_definition():
+def test_samples_and_weights_have_the_moments_of_the_definition():
     drawn = streams(2)
     atoms = draw_dictionary(SPEC, drawn("d")).atoms
     seen = sample(SPEC, atoms, 40000, drawn("x"))
@@ -103,6 +98,8 @@ def test_samples_have_the_moments_of_the_definition():
     assert (seen.z**2).mean().item() == pytest.approx(SPEC.p, rel=0.03)
     assert abs(seen.z.mean().item()) < 0.005
     assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
+    w = initial_weights(400, 16, 0.3, streams()("w"))
+    assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
 
 
 def test_random_masks_are_fair_and_views_complementary():
@@ -122,9 +119,6 @@ def test_random_masks_are_fair_and_views_complementary():
     assert positives(x, streams()("v"), "none")[0] is x
 
 
-# ------------------------------------------------------------------------------- model
-
-
 def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
     u = gaussian(1, 50, 4).requires_grad_()
     b = torch.tensor([[0.3, 0.0, -0.5, 1.0]], dtype=torch.float64, requires_grad=True)
@@ -133,14 +127,6 @@ def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
     assert torch.allclose(du, slope(u, b))
     assert torch.allclose(db, bias_slope(u, b).sum(1))
     assert slope(u, b)[..., 2].max() == 2
-
-
-def test_initial_weights_have_the_norm_asked_for():
-    w = initial_weights(400, 16, 0.3, streams()("w"))
-    assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
-
-
-# ------------------------------------------------------------------------------- gradient
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
@@ -193,9 +179,6 @@ def test_gradient_descent_has_the_regret_of_lemma_e11(rate):
     assert (excess[0] < 0).all()
 
 
-# ------------------------------------------------------------------------------- closed forms
-
-
 def test_the_printed_gradient_is_not_the_gradient():
     found = pd.concat(instances({"weight_scales": [1.0]}, streams())).groupby("quantity")["value"]
     printed = ["printed", "printed_against_descent", "without_stop_gradient"]
@@ -236,14 +219,11 @@ def test_stage_one_rates_are_eigenvalues_of_the_population_map():
         assert torch.allclose(step[:, 1] - 0.01 * w[:, 1], rates[1] * w[:, 1])
 
 
-def test_prototype_values_of_the_exact_baselines():
+def test_exact_baselines_and_the_floor_of_the_loss_have_their_values():
     for atoms, linear, bayes in ((16, 0.620, 0.345), (32, 0.600, 0.149), (64, 0.589, 0.028)):
         spec = SparseCoding(atoms, 8 * atoms)
         assert closed_forms.linear_error(spec) == pytest.approx(linear, abs=1e-3)
         assert closed_forms.bayes_error(spec) == pytest.approx(bayes, abs=1e-3)
-
-
-def test_the_loss_floor_lies_below_chance():
     floor = closed_forms.loss_floor(
         SparseCoding(32, 256), 512, 4000, torch.Generator().manual_seed(0)
     )
@@ -261,13 +241,8 @@ def test_expectations_have_their_closed_forms():
     means = frame.groupby(["check", "setting"])[["measured", "predicted"]].mean()
     ratio = means["measured"] / means["predicted"]
     checks = [
-        "rate_signal",
-        "rate_dense",
-        "atom_pull",
-        "dense_pull",
-        "noise_pull",
-        "second_moments",
-    ]
+        "rate_signal", "rate_dense", "atom_pull", "dense_pull", "noise_pull", "second_moments",
+    ]  # fmt: skip
     for check in checks:
         assert ratio[check].between(0.8, 1.25).all(), check
     assert means["measured"]["masked_noise_pull"].abs().max() < 3e-3

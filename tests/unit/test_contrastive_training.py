@@ -1,7 +1,5 @@
 """Algorithms A, B and C, probes and measurements of the contrastive package."""
 
-from __future__ import annotations
-
 import copy
 import math
 from dataclasses import replace
@@ -59,9 +57,6 @@ def trained(training, thresholds=None, **options):
     return own, train(own, record_every=10)
 
 
-# ------------------------------------------------------------------------------- training
-
-
 @pytest.mark.parametrize("rule", ["scheduled", "zero", "trained"])
 def test_a_replicate_trains_the_same_alone_and_in_a_batch(rule):
     thresholds = Thresholds(rule, growth=1.5, learning_rate=0.1)
@@ -88,9 +83,14 @@ def test_exact_stage_one_follows_its_closed_form():
     assert torch.equal(done.moments["t1"][0], done.moments["end"][0])
 
 
-def test_decay_conventions_differ_by_a_factor_of_two():
+def test_decay_and_t1_by_their_printed_conventions():
     assert Training(**SMALL, steps=1, decay=0.3).shrinkage == 0.3
     assert Training(**SMALL, steps=1, decay=0.3, decay_convention="objective").shrinkage == 0.6
+    growth = printed_growth(c0=0.01, gamma=0.01)
+    assert growth["main text"] == pytest.approx(1e4)
+    assert growth["appendix A.2, C"] == pytest.approx(math.sqrt(2), rel=0.01)
+    assert growth["appendix C.2"] == pytest.approx(1, rel=0.02)
+    assert growth["proof of C.1"] == pytest.approx(2, rel=0.01)
 
 
 def test_thresholds_are_raised_at_t1_and_then_grow_with_the_norm():
@@ -144,17 +144,6 @@ def test_trained_thresholds_move_and_clamped_ones_stay_up():
     assert (kept.b >= 0).all()
 
 
-def test_printed_definitions_of_t1():
-    growth = printed_growth(c0=0.01, gamma=0.01)
-    assert growth["main text"] == pytest.approx(1e4)
-    assert growth["appendix A.2, C"] == pytest.approx(math.sqrt(2), rel=0.01)
-    assert growth["appendix C.2"] == pytest.approx(1, rel=0.02)
-    assert growth["proof of C.1"] == pytest.approx(2, rel=0.01)
-
-
-# ------------------------------------------------------------------------------- probe
-
-
 def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
     config = {
         "replicates": 2,
@@ -197,9 +186,6 @@ def test_a_neuron_that_barely_fired_once_spoils_no_probe():
     assert torch.allclose(plain.nmse, spiked.nmse)
 
 
-# ------------------------------------------------------------------------------- measurements
-
-
 def perfect(neurons_per_atom=2, size=1.0):
     streams = Streams(0, "contrastive", "measure-test", (0,))
     drawn = draw_dictionary(SPEC, streams("d"), complement=True)
@@ -232,15 +218,7 @@ def test_a_neuron_that_never_fires_is_no_singleton():
     assert found["covered"].item() == found["singletons"].item() == 7 / 8
 
 
-def test_one_pair_that_does_not_obey_counts_its_neuron():
-    holds = torch.ones(1, 4, 8, dtype=torch.bool)
-    chosen = torch.ones_like(holds)
-    holds[0, 0, 3] = holds[0, 1, 5] = False
-    chosen[0, 1, 5] = False
-    assert every_pair(holds, chosen).tolist() == [0.75]
-
-
-def test_lottery_sets_by_their_definition():
+def test_lottery_sets_and_pairs_by_their_definition():
     alpha = torch.zeros(1, 2, 8)
     alpha[0, 0, 3] = 1.0
     alpha[0, 1, :2] = 1.0
@@ -249,6 +227,11 @@ def test_lottery_sets_by_their_definition():
     assert sets.lucky[0, 0, 3]
     # two equal coordinates of two: each holds half of the norm, less than 2.02 log 8 / 8
     assert not sets.lucky[0, 1].any()
+    holds = torch.ones(1, 4, 8, dtype=torch.bool)
+    chosen = torch.ones_like(holds)
+    holds[0, 0, 3] = holds[0, 1, 5] = False
+    chosen[0, 1, 5] = False
+    assert every_pair(holds, chosen).tolist() == [0.75]
 
 
 def test_firing_precision_of_a_noiseless_network_is_one():

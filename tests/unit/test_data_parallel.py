@@ -99,13 +99,9 @@ def trained(tmp_path_factory) -> Path:
     place = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(
-        [*launcher, *place, str(program)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+        [*launcher, *place, str(program)], env=environment, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
 
@@ -166,27 +162,18 @@ def test_a_batch_with_fewer_images_than_processes_is_refused():
         _check_smallest(plan, Processes(0, 2))
 
 
-# --------------------------------------------------------------------------- together
-
-
-def test_on_one_machine_torchrun_alone_starts_all():
+def test_a_launch_is_torchrun_and_on_several_nodes_srun_in_a_job_of_slurm(monkeypatch):
     words = command("json.tool", ["x.json"], Layout(4), {"SLURM_JOB_ID": "7"})
     assert words[0] == sys.executable
     assert {"--nnodes=1", "--nproc-per-node=4"} <= set(words)
     assert words[-3:] == ["-m", "json.tool", "x.json"]
-
-
-def test_on_several_nodes_srun_starts_a_torchrun_on_each(monkeypatch):
+    with pytest.raises(FeatlearnError, match=r"2 nodes needs a job of Slurm.*profiles/slurm"):
+        command("m", [], Layout(2, 2), {})
     monkeypatch.setattr(launch.shutil, "which", lambda name: f"/usr/bin/{name}")
     found = command("m", [], Layout(8, 2), {"SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "3"})
     assert found[0] == "srun"
     wanted = {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=12"}
     assert wanted | {"--nnodes=2", "--nproc-per-node=4", "--rdzv-id=7"} <= set(found)
-
-
-def test_several_nodes_need_a_job_of_slurm():
-    with pytest.raises(FeatlearnError, match=r"2 nodes needs a job of Slurm.*profiles/slurm"):
-        command("m", [], Layout(2, 2), {})
 
 
 def test_a_process_that_fails_fails_the_training(tmp_path):

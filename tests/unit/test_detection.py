@@ -54,9 +54,6 @@ def plain(images: Tensor, draws: Draws) -> Tensor:
     return images.float() / 128 - 1
 
 
-# ------------------------------------------------------------------------------- precision
-
-
 def found(boxes: list[list[float]], scores: list[float], labels: list[int]) -> dict[str, Tensor]:
     return {
         "boxes": torch.tensor(boxes).reshape(-1, 4),
@@ -70,7 +67,7 @@ def one_object(images: int, label: int = 0) -> Tensor:
     return pack_targets(boxes, torch.full((images, 1), label))
 
 
-def test_average_precision_of_known_boxes():
+def test_precision_counts_each_class_alike_and_no_difficult_object():
     # intersection over union 0.62: right at 0.5, 0.55 and 0.6, wrong at the other seven thresholds
     near = detection_precision([found([[0, 0, 10, 6.2]], [0.9], [0])], one_object(1))
     assert near["ap50"] == pytest.approx(1)
@@ -83,28 +80,19 @@ def test_average_precision_of_known_boxes():
     whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
     value = detection_precision([whole, nothing], one_object(2))["ap50"]
     assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5
-
-
-def test_a_difficult_object_is_neither_wanted_nor_wrong():
     boxes = torch.tensor([[[0.0, 0, 10, 10], [20, 20, 30, 30]]])
     targets = pack_targets(boxes, torch.zeros(1, 2).long(), torch.tensor([[False, True]]))
     both = found([[20, 20, 30, 30], [0, 0, 10, 10]], [0.9, 0.8], [0, 0])
     assert detection_precision([both], targets)["ap75"] == pytest.approx(1)
     one = found([[0, 0, 10, 10]], [0.8], [0])
     assert detection_precision([one], targets)["ap75"] == pytest.approx(1)
-
-
-def test_a_class_counts_as_much_as_another():
     right, wrong = found([[0, 0, 10, 10]], [0.9], [0]), found([[0, 0, 10, 10]], [0.9], [0])
     targets = torch.cat([one_object(1, 0), one_object(1, 1)])
     # class 0: one right and one wrong with the same score, in that order; class 1: not found
     assert detection_precision([right, wrong], targets)["ap50"] == pytest.approx(0.5)
 
 
-# ------------------------------------------------------------------------------- targets
-
-
-def test_mirroring_moves_the_boxes_with_the_pixels():
+def test_boxes_move_with_mirrored_pixels_and_an_empty_one_is_named():
     images = torch.zeros(2, 3, 10, 10)
     images[:, :, 2:5, 1:4] = 1
     targets = pack_targets(torch.tensor([[[1, 2, 4, 5]]] * 2), torch.zeros(2, 1).long())
@@ -112,16 +100,11 @@ def test_mirroring_moves_the_boxes_with_the_pixels():
     assert boxes[:, 0, :4].tolist() == [[6, 2, 9, 5], [1, 2, 4, 5]]
     assert moved[0, 0, 2:5, 6:9].sum() == 9
     assert torch.equal(moved[1], images[1])
-
-
-def test_an_empty_box_is_named():
     boxes = torch.tensor([[[0, 0, 4, 4], [3, 3, 3, 9]]])
     with pytest.raises(ValueError, match="object 1 of image 0 is empty"):
         pack_targets(boxes, torch.zeros(1, 2).long())
     pack_targets(boxes, torch.tensor([[0, -1]]))  # no object, so no matter
 
-
-# ------------------------------------------------------------------------------- the detector
 
 SETTINGS = {"steps": 120, "batch_size": 8, "learning_rate": 0.005, "warmup": 5, "record_every": 10}
 
@@ -167,9 +150,6 @@ def test_a_pyramid_needs_stages():
 
 
 EMPTY = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.int64)}
-
-
-# --------------------------------------------------------------------------- region_pooling
 
 
 PIXELS = 64

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,8 +13,6 @@ from featlearn.core.devices import prepare
 from unit.test_job_frame import torch_settings
 
 __all__ = ["torch_settings"]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):

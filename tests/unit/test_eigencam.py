@@ -55,9 +55,6 @@ def test_a_centred_map_does_not_see_what_all_positions_share():
         assert abs(correlation(ours, theirs)) > 0.9999
 
 
-# ------------------------------------------------------------------------------- signs
-
-
 def from_backend(rows: np.ndarray, backend: str) -> np.ndarray:
     """The map of ``rows`` (P, C), with the sign that a library happens to give it."""
     if backend == "numpy":
@@ -86,14 +83,11 @@ def test_the_sign_does_not_depend_on_the_backend(centred, dtype):
                 assert correlation(fixed, expected[number]) > 0.999, (backend, flip)
 
 
-@pytest.mark.parametrize(
-    "heights",
-    [
-        [1.0, -1, 1, -1],  # nothing but the last rule can tell the two signs apart
-        [2.0, 1, 0, -1],
-        [0.0, 0, 5, -5],
-    ],
-)
+@pytest.mark.parametrize("heights", [
+    [1.0, -1, 1, -1],  # nothing but the last rule can tell the two signs apart
+    [2.0, 1, 0, -1],
+    [0.0, 0, 5, -5],
+])  # fmt: skip
 def test_a_map_that_is_its_own_negative_still_has_one_sign(heights):
     maps = torch.tensor([heights])
     energy = torch.ones(1, 4)
@@ -101,9 +95,6 @@ def test_a_map_that_is_its_own_negative_still_has_one_sign(heights):
     flipped = -maps * _signs(-maps, energy, True)
     assert torch.equal(fixed, flipped)
     assert fixed[0, fixed[0].abs().argmax()] > 0
-
-
-# ------------------------------------------------------------------------------- hard input
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -134,15 +125,12 @@ def test_tiny_and_huge_activations_have_the_same_map(shape, scale):
     torch.testing.assert_close(maps / scale, eigen_cam(x), rtol=1e-3, atol=1e-4)
 
 
-def test_close_eigenvalues_are_told_apart():
+def test_close_eigenvalues_and_strong_positions_are_told_apart():
     first, second = torch.zeros(1, 40, 4, 4), torch.zeros(1, 40, 4, 4)
     first[0, 0, 0, 0], second[0, 1, 3, 3] = 1.0, 0.9995
     maps = eigen_cam(first + second, centred=False)[0]
     assert maps[0, 0] == pytest.approx(1, abs=1e-3)
     assert abs(maps[3, 3]) < 1e-3
-
-
-def test_a_strong_position_that_is_an_eigenvector_of_its_own_is_not_taken_for_the_leading_one():
     x = torch.zeros(2, 8, 3, 1)
     x[0, 0, 0], x[0, 1, 1], x[0, 1, 2] = 3**0.5, 2**0.5, 2**0.5
     x[1, 0] = torch.tensor([3.0, 2, 1])[:, None]  # found in a few steps, beside it

@@ -116,7 +116,7 @@ def test_the_structured_component_has_all_relevant_patterns_or_none_and_rarer_ot
     assert within.item() == pytest.approx(0.3 / 1.4, abs=0.01)
 
 
-def test_prototypes_label_by_the_table_and_point_along_their_difference():
+def test_prototypes_label_by_their_table_and_have_its_moments():
     law = Law("prototypes", 30, 12, prototypes=10)
     world, seen = drawn(law)
     assert world.table is not None
@@ -129,9 +129,6 @@ def test_prototypes_label_by_the_table_and_point_along_their_difference():
     cosine = (moment * world.direction()).sum(1) / moment.norm(dim=1)
     assert cosine.min() > 0.99
     assert (seen.phi.mean(1)).abs().max() < 0.02
-
-
-def test_moments_of_prototypes_are_those_of_the_mean_table():
     law = Law("prototypes", 60, 30, prototypes=20)
     world = World.draw(law, streams("world", 200))
     assert world.scale().square().mean().sqrt().item() == pytest.approx(law.scale, rel=0.01)

@@ -46,9 +46,6 @@ def streams(purpose, number=2):
     return Streams(5, "emergence", "test", range(number))(purpose)
 
 
-# ------------------------------------------------------------------------------------ pictures
-
-
 def test_pictures_are_normalised_by_the_training_part_and_grey_ones_have_one_channel(
     section, cache
 ):
@@ -76,9 +73,6 @@ def test_what_a_set_lacks_is_named(section, cache):
     settings["classes"] = ["0", "ship"]
     with pytest.raises(FeatlearnError, match=r"here\.classes: 'ship' is none of 0, 1"):
         open_pictures(settings, cache, (5, "test"), [0], "here")
-
-
-# ------------------------------------------------------------------------------------ teachers
 
 
 def fc(streams, size=4, inputs=6, classes=3):
@@ -194,15 +188,16 @@ def test_each_replicate_has_a_mixture_of_its_own():
     assert not torch.equal(is_new[0], is_new[1])
 
 
-# ------------------------------------------------------------------------- neurons and filters
-
-
-def test_directions_count_lines():
+def test_directions_count_lines_of_neurons_and_of_gradients():
     a, b = torch.eye(4, dtype=torch.float64)[:2]
     line = torch.stack([a, -a, a, a])[None]
     cross = torch.stack([a, -a, b, -b])[None]
     assert float(neurons.directions(line)) == pytest.approx(1)
     assert float(neurons.directions(cross)) == pytest.approx(2)
+    assert list(filters.kept_direction(torch.ones(3, 9)).values()) == pytest.approx([1] * 6)
+    found = filters.kept_direction(torch.eye(3))
+    assert found["v1_v2"] == 0
+    assert found["v2_mean"] == pytest.approx(3**-0.5)
 
 
 def test_the_network_of_neurons_descends_as_autograd_says():
@@ -238,13 +233,6 @@ def test_groups_of_filters_are_the_ends_of_the_leading_direction():
     green, red, centres = filters.pick(gaussian, 0.3).cosines(gaussian)
     assert min(green, red) > 0.3
     assert centres < 0
-
-
-def test_kept_directions_of_equal_and_of_orthogonal_gradients():
-    assert list(filters.kept_direction(torch.ones(3, 9)).values()) == pytest.approx([1] * 6)
-    found = filters.kept_direction(torch.eye(3))
-    assert found["v1_v2"] == 0
-    assert found["v2_mean"] == pytest.approx(3**-0.5)
 
 
 def job(config, cache, **more):

@@ -105,14 +105,11 @@ def test_gradients_are_those_of_autograd(loss, gradient):
         assert torch.allclose(exact, wanted, atol=1e-12)
 
 
-def test_the_mean_over_both_labels_does_not_see_how_rare_one_is():
+def test_scores_and_steps_of_known_outputs_and_widths():
     y = torch.tensor([[1.0, -1, -1, -1], [1, 1, -1, -1]])
     outputs = torch.tensor([[-2.0, -1, -1, -1], [1, 0, -3, -1]])
     assert accuracy(outputs, y).tolist() == [0.75, 0.75]
     assert balanced(outputs, y).tolist() == [0.5, 0.75]
-
-
-def test_the_step_that_keeps_half_is_as_long_for_the_output_at_every_width():
     rates = [Schedule.of(LAW, pairs, "partial_forget").first_rate * pairs for pairs in (50, 300)]
     assert rates == [1500.0, 1500.0]
 
@@ -278,65 +275,6 @@ def test_the_first_gradient_of_a_small_weight_points_along_the_relevant_patterns
     k = law.relevant
     assert torch.allclose(t[..., :k], wanted[..., None].expand(1, 3, k), atol=1e-12)
     assert t[..., k:].abs().max() < 1e-12
-
-
-def best_network(world: World) -> Network:
-    """A network of 3 (k + 1) neurons that gives every label exactly (Lemma A.1).
-
-    A tent over each count, made of three neurons, carries the label of that count. Pre-activations
-    stay below one, so that the truncation is never met. Of the two heights and shifts that the
-    lemma allows the one is taken whose biases all are at least 1 / (32 k).
-
-    Returns it in float64 and in reduced coordinates.
-    """
-    law, k = world.law, world.law.relevant
-    mean = k * law.relevant_frequency
-    labels = law.label(torch.arange(k + 1)).double()
-    counts = torch.arange(k + 1, dtype=torch.float64)
-    height, biases = 0.0, torch.zeros(0)
-    for shift, height in ((0.0, 2.0), (0.25, 4.0)):  # noqa: B007  the first that is good
-        middle = -(counts - mean + shift) / (4 * k)
-        biases = torch.stack([middle + d / (4 * k) for d in (0.5, 0.0, -0.5)], 1)
-        if biases.abs().min() >= 1 / (32 * k) - 1e-12:
-            break
-    outer = 4 * k * labels[:, None] * torch.tensor([height, -2 * height, height])
-    weight = torch.zeros(len(world.relevant), law.patterns, dtype=torch.float64)
-    weight.scatter_(1, world.relevant, law.scale / (4 * k))
-    neurons = 3 * (k + 1)
-    rows = torch.cat(
-        [
-            weight[:, None].expand(-1, neurons, -1),
-            biases.flatten().expand(len(weight), -1)[..., None],
-        ],
-        -1,
-    )
-    return Network(rows, outer.flatten().double().expand(len(weight), -1))
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        Law("parity", 40, 5),
-        Law("parity", 40, 9),
-        Law("interval", 100, 30, interval=(20, 30)),
-        Law("interval", 40, 7, interval=(2, 3), frequency=0.5),
-    ],
-    ids=["parity-5", "parity-9", "interval-30", "interval-7"],
-)
-def test_the_network_of_lemma_a1_gives_every_label(law):
-    world = World.draw(law, streams("world"))
-    network, k = best_network(world), law.relevant
-    assert network.a.shape == (2, 3 * (k + 1))
-    assert network.a.abs().max() <= 32 * k
-    assert 1 / (32 * k) - 1e-9 <= network.b.abs().min()
-    assert network.b.abs().max() <= 0.5 + 1e-9
-    hidden = torch.zeros(2, k + 1, law.patterns, dtype=torch.float64)
-    for replicate, relevant in enumerate(world.relevant):
-        for count in range(k + 1):
-            hidden[replicate, count, relevant[:count]] = 1
-    phi = (hidden - world.mean()[:, None]) / world.scale()[:, None, None]
-    wanted = law.label(torch.arange(k + 1)).double().expand(2, -1)
-    assert torch.allclose(output(network, with_one(phi)), wanted, atol=1e-9)
 
 
 def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():

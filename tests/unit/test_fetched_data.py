@@ -80,18 +80,15 @@ def server(monkeypatch):
     thread.join()
 
 
-@pytest.mark.parametrize(
-    ("faults", "asked"),
-    [
-        ([], [None]),
-        (["cut", "cut"], [None, "bytes=128000-", "bytes=192000-"]),
-        (["corrupt"], [None, None]),
-        (["redirect"], [None, None]),
-        (["cut", "redirect"], [None, "bytes=128000-", "bytes=128000-"]),
-        (["cut", "no ranges"], [None, "bytes=128000-"]),
-        (["cut", "corrupt"], [None, "bytes=128000-", None]),
-    ],
-)
+@pytest.mark.parametrize(("faults", "asked"), [
+    ([], [None]),
+    (["cut", "cut"], [None, "bytes=128000-", "bytes=192000-"]),
+    (["corrupt"], [None, None]),
+    (["redirect"], [None, None]),
+    (["cut", "redirect"], [None, "bytes=128000-", "bytes=128000-"]),
+    (["cut", "no ranges"], [None, "bytes=128000-"]),
+    (["cut", "corrupt"], [None, "bytes=128000-", None]),
+])  # fmt: skip
 def test_a_download_survives(server, tmp_path, faults, asked):
     server.faults = faults
     download(Archive(f"{server.at}/set.bin", MD5), tmp_path / "set.bin", 10**6)
@@ -100,15 +97,12 @@ def test_a_download_survives(server, tmp_path, faults, asked):
     assert [path.name for path in tmp_path.iterdir()] == ["set.bin"]
 
 
-@pytest.mark.parametrize(
-    ("faults", "told"),
-    [
-        (["corrupt"] * 9, f"set.bin: MD5 must be {MD5}, got "),
-        (["redirect"] * 99, "redirect"),
-        (["refused"], "403"),
-        (["endless"], "must have at most 1000000 bytes, got more"),
-    ],
-)
+@pytest.mark.parametrize(("faults", "told"), [
+    (["corrupt"] * 9, f"set.bin: MD5 must be {MD5}, got "),
+    (["redirect"] * 99, "redirect"),
+    (["refused"], "403"),
+    (["endless"], "must have at most 1000000 bytes, got more"),
+])  # fmt: skip
 def test_a_wrong_file_is_refused(server, tmp_path, faults, told):
     server.faults = faults
     with pytest.raises(FeatlearnError, match=told):

@@ -6,14 +6,7 @@ import pytest
 import torch
 
 from featlearn.fourier.baselines import heads
-from featlearn.fourier.data import (
-    index_of,
-    labels,
-    orbits,
-    split,
-    split_tuples,
-    tuples,
-)
+from featlearn.fourier.data import index_of, labels, orbits, split, split_tuples, tuples
 from featlearn.fourier.network import normal_start
 
 
@@ -21,7 +14,7 @@ def random(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def test_inputs_are_the_digits_of_their_numbers():
+def test_inputs_are_digits_and_permutations_one_orbit():
     assert tuples(torch.tensor([0, 5, 24]), 2, 5).tolist() == [[0, 0], [1, 0], [4, 4]]
     every = torch.arange(7**3)
     a = tuples(every, 3, 7)
@@ -29,9 +22,6 @@ def test_inputs_are_the_digits_of_their_numbers():
     assert len(torch.unique(a, dim=0)) == 7**3
     # all labels are as frequent
     assert labels(a, 7).bincount().tolist() == [49] * 7
-
-
-def test_permutations_are_one_orbit():
     a = torch.tensor([[1, 4, 2], [4, 2, 1], [1, 4, 3]])
     first, second, third = orbits(index_of(a, 5), 3, 5).tolist()
     assert first == second != third

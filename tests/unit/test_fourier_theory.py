@@ -5,23 +5,11 @@ from math import cos, factorial, pi
 import pytest
 import torch
 
-from featlearn.fourier.closed_forms import (
-    amplitude,
-    frequencies,
-    maximum_margin,
-    width,
-)
+from featlearn.fourier.closed_forms import amplitude, frequencies, maximum_margin, width
 from featlearn.fourier.constructions import PHASES, construct, thesis_phases
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.experiments.theory import wrong_spread
-from featlearn.fourier.network import (
-    Network,
-    logits,
-    look,
-    neuron_norms,
-    norm,
-    normal_start,
-)
+from featlearn.fourier.network import Network, logits, look, neuron_norms, norm, normal_start
 from featlearn.fourier.neuron import ascend, objective
 from featlearn.fourier.spectra import circuits, contributions
 
@@ -45,11 +33,6 @@ def cosine(z, p, x):
 )  # fmt: skip
 def test_the_formula_gives_the_known_numbers(k, p, margin):
     assert maximum_margin(k, p) == pytest.approx(margin, rel=1e-9)
-
-
-def test_with_two_inputs_it_is_that_of_morwani_and_others():
-    for p in (5, 7, 113):
-        assert maximum_margin(2, p) == pytest.approx((2 / 27) ** 0.5 / (p**0.5 * (p - 1)))
 
 
 @pytest.mark.parametrize(("k", "p"), ODD)
@@ -78,12 +61,18 @@ def test_an_even_modulus_misses_the_formula(p, share):
     assert wrong_spread(network) > 0.1
 
 
-def test_wrong_cosine_sums_are_minus_one_half_and_not_zero_as_printed():
+def test_printed_sums_and_counts_of_neurons_are_others():
     for p in (5, 9, 13):
         sums = sum(cosine(z, p, torch.arange(p).double()) for z in range(1, frequencies(p) + 1))
         wanted = torch.full((p,), -0.5, dtype=torch.float64)
         wanted[0] = (p - 1) / 2
         torch.testing.assert_close(sums, wanted)
+    phases = thesis_phases(3)
+    assert len(phases) == 32
+    rest = (phases[:, :-1].sum(1) - phases[:, -1]) / (2 * pi)
+    torch.testing.assert_close(rest, rest.round())
+    for p in (5, 7, 113):
+        assert maximum_margin(2, p) == pytest.approx((2 / 27) ** 0.5 / (p**0.5 * (p - 1)))
 
 
 @pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
@@ -96,13 +85,6 @@ def test_logits_are_the_cosine_sums_times_a_constant(k, p):
     constant = amplitude(k, p) ** (k + 1) * 2 ** (k - 1) * factorial(k)
     wanted = sum(cosine(z, p, apart.double()) for z in range(1, frequencies(p) + 1))
     torch.testing.assert_close(logits(unit, a)[0], constant * wanted)
-
-
-def test_three_inputs_take_32_neurons_a_frequency_and_not_56_as_printed():
-    phases = thesis_phases(3)
-    assert len(phases) == 32
-    rest = (phases[:, :-1].sum(1) - phases[:, -1]) / (2 * pi)
-    torch.testing.assert_close(rest, rest.round())
 
 
 def test_printed_phases_of_the_second_term_are_right_as_a_set():

@@ -87,9 +87,6 @@ def test_training_nears_the_maximum_margin_with_pure_neurons():
     assert circuits(end).peak.nanmedian() > 0.85
 
 
-# --------------------------------------------------------------------------- spectra
-
-
 @pytest.mark.parametrize("p", [9, 10])
 def test_a_cosine_is_one_bar_of_the_folded_spectrum(p):
     angles = 2 * pi / p * torch.arange(p).double()

@@ -64,12 +64,23 @@ def test_one_wave_has_all_the_power(key, query):
     assert seen.pair.item() == pytest.approx(1)
 
 
-def test_a_product_of_cosines_is_a_wave_and_its_mirror_image():
+def test_products_are_waves_and_power_goes_by_squares():
     i, j = grid()
     seen = attention.waves(torch.cos(3 * i + 1) * torch.cos(4 * j + 2))
     assert (seen.key.item(), seen.query.item()) == (3, 4)
     assert seen.peak.item() == pytest.approx(0.5)
     assert seen.pair.item() == pytest.approx(1)
+    i, j = grid()
+    of_queries = 5 * torch.cos(2 * j) + 7
+    seen = attention.waves(torch.cos(3 * i + 4 * j) + of_queries)
+    assert seen.pair.item() == pytest.approx(1)
+    assert (seen.key.item(), seen.query.item()) == (3, 4)
+    i, j = grid()
+    waves = attention.waves(2 * torch.cos(3 * i + 4 * j) + torch.cos(i) + torch.cos(2 * i - j))
+    assert waves.power.sum().item() == pytest.approx(1)
+    assert waves.peak.item() == pytest.approx(4 / 6)
+    assert waves.power[1, 0].item() == pytest.approx(1 / 6)
+    assert waves.size.item() == pytest.approx(math.sqrt(3))
 
 
 @pytest.mark.parametrize(("queries", "rule"), [((4, 1), True), ((5, 3), True), ((4, 2), False)])
@@ -81,26 +92,6 @@ def test_two_query_frequencies_that_make_the_keys(queries, rule):
     assert [seen.best.item(), seen.two.item()] == pytest.approx([2 / 2.01] * 2)
     assert seen.pair.item() == pytest.approx(1 / 2.01)
     assert bool(seen.rule) == rule
-
-
-def test_what_the_softmax_does_not_see_is_no_wave():
-    i, j = grid()
-    of_queries = 5 * torch.cos(2 * j) + 7
-    seen = attention.waves(torch.cos(3 * i + 4 * j) + of_queries)
-    assert seen.pair.item() == pytest.approx(1)
-    assert (seen.key.item(), seen.query.item()) == (3, 4)
-
-
-def test_power_is_shared_by_the_squares_of_amplitudes():
-    i, j = grid()
-    waves = attention.waves(2 * torch.cos(3 * i + 4 * j) + torch.cos(i) + torch.cos(2 * i - j))
-    assert waves.power.sum().item() == pytest.approx(1)
-    assert waves.peak.item() == pytest.approx(4 / 6)
-    assert waves.power[1, 0].item() == pytest.approx(1 / 6)
-    assert waves.size.item() == pytest.approx(math.sqrt(3))
-
-
-# --------------------------------------------------------------------------- lessons
 
 
 def lesson(kind: str, asked: torch.Tensor | None = None) -> Lesson:
@@ -167,9 +158,6 @@ def test_the_adder_reads_the_inputs_and_the_sign():
     assert torch.allclose(sum_losses(shape, weights, a), expected, atol=1e-6)
     # a network with positions tells orders apart
     assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
-
-
-# --------------------------------------------------------------------------- grokking
 
 
 @pytest.mark.parametrize(("k", "p", "count", "layers"), [

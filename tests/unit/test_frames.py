@@ -11,17 +11,14 @@ FRAME = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize(
-    ("where", "rows"),
-    [
-        ({}, [0, 1, 2, 3]),
-        ({"arm": "b"}, [1]),
-        ({"rate": 0.3}, [0, 1, 3]),
-        ({"rate": 0.3, "arm": None}, [3]),
-        ({"arm": ["c", "a"]}, [0, 2]),
-        ({"n": (3, 1)}, [1, 3]),
-    ],
-)
+@pytest.mark.parametrize(("where", "rows"), [
+    ({}, [0, 1, 2, 3]),
+    ({"arm": "b"}, [1]),
+    ({"rate": 0.3}, [0, 1, 3]),
+    ({"rate": 0.3, "arm": None}, [3]),
+    ({"arm": ["c", "a"]}, [0, 2]),
+    ({"n": (3, 1)}, [1, 3]),
+])  # fmt: skip
 def test_rows_have_the_values_asked_for_and_keep_their_order(where, rows):
     assert pick(FRAME, **where)["n"].tolist() == rows
 
@@ -41,13 +38,10 @@ def test_tensors_become_a_row_a_point_of_their_axes():
         done=[True, False, True],
     )
     assert found.to_dict("list") == {
-        "arm": ["a", "a", "a", "b", "b", "b"],
-        "step": [1, 5, 9, 1, 5, 9],
-        "value": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
-        "count": [1, 1, 1, 2, 2, 2],
-        "rate": [0.5] * 6,
+        "arm": ["a", "a", "a", "b", "b", "b"], "step": [1, 5, 9, 1, 5, 9],
+        "value": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "count": [1, 1, 1, 2, 2, 2], "rate": [0.5] * 6,
         "done": [True, False, True] * 2,
-    }
+    }  # fmt: skip
     kinds = {name: str(kind) for name, kind in found.dtypes.items()}
     assert (kinds["value"], kinds["count"], kinds["done"]) == ("float64", "int64", "bool")
     with pytest.raises(ValueError, match="broadcast"):

@@ -160,9 +160,6 @@ def test_a_method_that_cannot_be_is_refused(change, told):
         answer(ours(), torch.zeros(1, 4, dtype=torch.long), Method("gemfilter", 2, 3), 1)
 
 
-# --------------------------------------------------------------------------- data and metrics
-
-
 @pytest.mark.parametrize("depth", [0.0, 0.5, 1.0])
 def test_a_needle_is_where_it_is_said_to_be(depth):
     words = Vocabulary(8, 16, 20)

@@ -1,7 +1,5 @@
 """Appendix B of chapter 3: drift bounds, cones in the infinity norm, features that stay fixed."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
@@ -40,16 +38,13 @@ def descent():
     return start, first, list(descend(first, lambda: inputs, rate, 20, HINGE)), rate, inputs
 
 
-def test_the_first_step_is_as_small_as_lemma_b8_says(descent):
+def test_drift_losses_and_slopes_stay_within_lemmas_b8_to_b10(descent):
     start, _, _, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1, keepdim=True)
     rate = 0.01
     stepped = first_step(start, inputs, rate, HINGE)
     assert (stepped.a.abs() <= rate * (size * start.w.norm(dim=-1) + start.b.abs())).all()
     assert (stepped.w.norm(dim=-1) <= rate * start.a.abs() * size).all()
-
-
-def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     _, first, path, rate, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)[:, None]
     of = printed.Drift(size, first.a.abs(), first.w.norm(dim=-1), first.b.abs(), rate)
@@ -62,9 +57,6 @@ def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     # the printed bound is smaller by the number of steps, up to a factor
     ratio = [(of.corrected(t) / of.as_printed(t)).median().item() for t in (10, 20)]
     assert ratio == pytest.approx([9 / 2, 19 / 2], rel=0.1)
-
-
-def test_losses_and_slopes_change_by_no_more_than_lemma_b10_says(descent):
     _, first, path, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)
     a = torch.randn(first.a.shape, generator=generator("comparator"), dtype=torch.float64)
@@ -92,13 +84,6 @@ def test_good_directions_lie_in_the_infinity_cone_of_lemma_b64(dimension, block)
     assert slope == pytest.approx(-(block - 1) / 2, abs=0.01)
 
 
-def test_the_constant_that_theorem_b65_loses():
-    d, k = 1001, 4
-    whole = 3 * (k + 1) * 2 * math.sqrt(k) * math.sqrt(2 * math.log(d) * d) * math.sqrt(k) / (d - k)
-    over = whole / printed.infinity_cone_error(d, k)
-    assert over == pytest.approx(6 * math.sqrt(2) * (1 + 1 / k))
-
-
 def test_the_least_hinge_loss_comes_with_its_certificate():
     x = torch.randn(200, 3, generator=generator("x"), dtype=torch.float64)
     y = (x[:, 0] + 0.3 * x[:, 1]).sign()
@@ -112,10 +97,14 @@ def test_the_least_hinge_loss_comes_with_its_certificate():
         assert losses.min() >= found.certified
 
 
-def test_features_are_at_most_one_and_reach_it():
+def test_features_are_at_most_one_and_a_constant_is_lost():
     w = torch.randn(1, 4, 6, generator=generator("w"), dtype=torch.float64)
     network = Network(w, torch.ones(1, 4).double(), torch.full((1, 4), 0.5).double())
     assert appendix.bounded_features(network, signs(6)).amax(0).tolist() == pytest.approx([1] * 4)
+    d, k = 1001, 4
+    whole = 3 * (k + 1) * 2 * math.sqrt(k) * math.sqrt(2 * math.log(d) * d) * math.sqrt(k) / (d - k)
+    over = whole / printed.infinity_cone_error(d, k)
+    assert over == pytest.approx(6 * math.sqrt(2) * (1 + 1 / k))
 
 
 def test_a_linear_classifier_meets_proposition_3_23_at_one_half():
@@ -153,9 +142,6 @@ def test_networks_lack_nice_neurons_as_seldom_as_chernoff_says():
     means = frame.groupby("neurons")[["value", "bound"]].mean()
     assert means["value"][20] > 0.5 > means["value"][400]
     assert (frame["value"] <= frame["bound"].clip(upper=1)).all()
-
-
-def test_chernoffs_exponent_is_that_of_half_of_the_mean():
     # P(X <= (1 - delta) mu) <= exp(-mu (delta + (1 - delta) log(1 - delta))), mu = m p / 2
     assert pytest.approx((0.5 + 0.5 * math.log(0.5)) / 2) == built.CHERNOFF
 

@@ -1,7 +1,5 @@
 """Claims of chapter 3: each holds for frames as the theory has them, and fails for others."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cones of chapter 3: sure starts against plain draws, sampled steps against closed forms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -70,13 +68,10 @@ def test_events_that_no_draw_meets_are_drawn():
     assert size.median().item() == pytest.approx(law.size, rel=0.02)
 
 
-def test_alignment_is_a_cosine_and_of_several_curvatures_a_share():
+def test_alignment_is_a_cosine_or_share_and_the_xor_lemma_has_its_threshold():
     assert alignment(Xor(4), torch.tensor([[3.0, 4.0, 0, 0]])).item() == pytest.approx(0.8)
     assert alignment(MultiIndex(4), torch.tensor([[3.0, 4.0, 0, 0]])).item() == pytest.approx(1)
     assert alignment(Xor(4), torch.zeros(1, 4)).item() == 0
-
-
-def test_the_threshold_of_the_xor_lemma():
     assert xor_ratio(100, 2.0) == pytest.approx(2.472, abs=1e-3)
 
 

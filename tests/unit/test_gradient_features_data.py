@@ -1,7 +1,5 @@
 """The laws of chapter 3: samples against exact moments, gradients against sums and samples."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -70,7 +68,7 @@ def test_samples_have_the_exact_moments(drawn):
     assert inputs.weight.sum().item() == pytest.approx(1)
 
 
-def test_the_gradient_is_the_mean_over_samples(drawn):
+def test_the_gradient_is_the_mean_over_samples_and_of_opposite_neurons(drawn):
     law, inputs = drawn
     w, b = starts(law, 6)
     # of a parity the closed form takes the background as Gaussian, which six signs are not
@@ -78,9 +76,6 @@ def test_the_gradient_is_the_mean_over_samples(drawn):
     active = (w @ inputs.x.mT > b[:, None]).double()
     each = active[..., None] * (inputs.y[:, None] * inputs.x)
     near(each.mean(1), found, each.std(1) / COUNT**0.5)
-
-
-def test_gradients_of_opposite_neurons_add_up_to_the_mean(drawn):
     law, _ = drawn
     w, b = starts(law, 8)
     both = law.gradient(w, b) + law.gradient(-w, -b)

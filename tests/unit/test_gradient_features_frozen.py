@@ -1,7 +1,5 @@
 """One step, then the output layer: descent in closed form, comparators, readings of Algorithm 6."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
@@ -52,7 +50,7 @@ def test_the_nearest_optimum_has_no_gradient_and_is_no_worse_than_others():
     assert (LOGISTIC.mean(network._replace(a=fitted.after(20)), inputs) <= bound).all()
 
 
-def test_rates_that_decay_are_one_over_t():
+def test_rates_decay_as_one_over_t_and_the_bayes_classifier_knows_the_axes():
     network, inputs = problem()
     ones = torch.ones(2, dtype=torch.float64)
     fitted = train.fit_output(network, inputs, [0, 1, 2], LOGISTIC, rate=ones, decay=True)
@@ -60,6 +58,8 @@ def test_rates_that_decay_are_one_over_t():
         now = network._replace(a=fitted.after(step))
         by_a = train.gradients(now, inputs, LOGISTIC)[1]
         torch.testing.assert_close(fitted.after(step + 1), now.a - by_a / t)
+    inputs = Xor(40, noise=0.5).sample(500, ONE("clean"))
+    assert opponents.optimal(inputs).item() == 1
 
 
 def test_a_good_neuron_moves_as_its_reading_says():
@@ -119,11 +119,6 @@ def test_the_tangent_kernel_is_the_product_of_gradients():
 
     rows = torch.stack([gradient(one) for one in x])
     torch.testing.assert_close(tangent(START.w[0], START.a[0], START.b[0])(x, x), rows @ rows.mT)
-
-
-def test_the_bayes_classifier_knows_the_axes():
-    inputs = Xor(40, noise=0.5).sample(500, ONE("clean"))
-    assert opponents.optimal(inputs).item() == 1
 
 
 def test_a_network_learns_an_easy_xor_and_a_linear_classifier_does_not():

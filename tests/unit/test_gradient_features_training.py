@@ -1,7 +1,5 @@
 """Starts and algorithms of chapter 3: gradients against autograd, networks of the proofs."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -163,9 +161,6 @@ def test_stripped_labels_have_no_mean_and_no_linear_part():
     zero = ready._replace(a=torch.zeros_like(ready.a))
     put_back = stripped.predict(zero, inputs.x) + stripped.inputs.y
     torch.testing.assert_close(put_back, shifted.y)
-
-
-# --------------------------------------------------------------------------- networks of the proofs
 
 
 @pytest.mark.parametrize(("block", "blocks"), [(3, 1), (5, 1), (3, 3)])

@@ -13,7 +13,6 @@ STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
 EYE = torch.eye(8, dtype=theory.DTYPE)
 
-# --------------------------------------------------------------------------- regression
 
 # the best rank falls with the noise, from 5 to 0
 GOLDEN = {  # directions, N, sigma: losses of ranks 0 .. 8
@@ -41,13 +40,16 @@ def test_evaluation_losses_are_the_golden_ones(given):
         assert float(other) == pytest.approx(found[rank], rel=1e-10)
 
 
-def test_pretraining_optimum_and_shares_are_the_golden_ones():
+def test_golden_optima_shares_and_gaps():
     wanted = [6.4016504, 4.7488142, 3.6407851, 2.9109021, 2.4403336, 2.1445045, 1.9636893,
               1.8564084, 1.7946126]  # fmt: skip
     found = [float(theory.least_loss(VALUES, r, 20)) for r in range(9)]
     np.testing.assert_allclose(found, wanted, rtol=1e-7)
     shares = theory.shares(VALUES, 20)
     np.testing.assert_allclose(shares[[0, 7]], [0.2066045251, 0.9887323047], rtol=1e-9)
+    w = (torch.arange(8) < 2).to(theory.DTYPE)
+    two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
+    assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
 
 
 def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
@@ -65,12 +67,6 @@ def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
         )
 
 
-def test_gap_of_ranks():
-    w = (torch.arange(8) < 2).to(theory.DTYPE)
-    two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
-    assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
-
-
 def test_literal_attention_is_the_reduced_and_the_row_form():
     prompts = theory.draw(VALUES, EYE, 5, 7, STREAMS("prompts"), sigma=0.5)
     a = torch.randn(8, 8, generator=STREAMS("a")[0], dtype=theory.DTYPE)
@@ -84,7 +80,7 @@ def test_literal_attention_is_the_reduced_and_the_row_form():
     torch.testing.assert_close(literal, linear.answers(prompts, *rows))
 
 
-def test_sampled_loss_is_the_closed_form():
+def test_sampled_losses_are_the_closed_form_and_ranks_stay_in_training():
     w = torch.ones(8, dtype=theory.DTYPE)
     prompts = theory.draw(VALUES, EYE, 20000, 16, STREAMS("many"), w=w, sigma=2)
     a = theory.optimum(VALUES, EYE, 3, 20)
@@ -92,16 +88,10 @@ def test_sampled_loss_is_the_closed_form():
     assert float(found) == pytest.approx(
         float(theory.evaluation(VALUES, w, 3, 20, 16, 2).total), rel=0.05
     )
-
-
-def test_ranks_stay_what_they_are_in_training():
     recipe = linear.recipe({"steps": 5, "rate": 0.01})
     begun = linear.start([1, 3], 8, STREAMS("start"), blocks=False)
     weights = linear.trained("test", begun, VALUES, EYE, 10, 8, recipe, STREAMS("train"))
     assert torch.linalg.matrix_rank(linear.product(weights)).tolist() == [1, 3, 1, 3]
-
-
-# --------------------------------------------------------------------------- parity
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 2), (1, 3), (2, 4)])
@@ -193,9 +183,6 @@ def test_finite_prompts_tend_to_the_limit():
     drawn = parity.sample(8, (0, 1), 0.2, 1024, 4000, STREAMS("hinge")[0])
     lost = (1 - drawn.label * parity.answers(head, drawn.read)).relu().mean()
     assert float(lost) == pytest.approx(float(parity.hinge(head, 0.2)[0]), abs=0.05)
-
-
-# --------------------------------------------------------------------------- small and real models
 
 
 def test_flips_and_garbled_words():

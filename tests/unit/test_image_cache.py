@@ -114,7 +114,7 @@ def test_another_size_policy_or_content_is_another_cache(folder):
     assert len(caches(folder)) == 5, "how it is decoded changes nothing"
 
 
-def test_an_interruption_leaves_nothing_that_looks_whole(tmp_path, monkeypatch):
+def test_what_an_interruption_or_a_kill_leaves_is_nothing_that_looks_whole(tmp_path, monkeypatch):
     def stopping():
         yield from arrays(100).records()
         raise KeyboardInterrupt
@@ -123,9 +123,6 @@ def test_an_interruption_leaves_nothing_that_looks_whole(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         cached(broken_off, {"size": 8}, tmp_path)
     assert not [path for path in tmp_path.iterdir() if path.is_dir()]
-
-
-def test_what_a_killed_process_left_is_cleared_away(tmp_path):
     target = cached(arrays(3), {"size": 8}, tmp_path)
     left = tmp_path / f".{target.name}.0123.part"
     left.mkdir()

@@ -21,19 +21,15 @@ from featlearn.images.weights import from_torchvision_vit
 SMALL = {"kind": "small_resnet", "widths": [8, 16, 24], "blocks": 2}
 VIT = {"kind": "vit", "patch": 4, "width": 24, "depth": 3, "heads": 2}
 EVERY = [
-    SMALL,
-    SMALL | {"stem_stride": 2, "norm": "group"},
+    SMALL, SMALL | {"stem_stride": 2, "norm": "group"},
     {"kind": "resnet18", "stem": "cifar", "width_multiplier": 0.125},
-    {"kind": "resnet50", "width_multiplier": 0.125},
-    VIT,
+    {"kind": "resnet50", "width_multiplier": 0.125}, VIT,
     VIT | {"class_token": False, "pooling": "mean", "positions": "sin_cos"},
     VIT | {"positions": "relative"},
     VIT | {"pooling": "mean", "final_norm": "pooled", "layer_scale": 0.1},
-    {"kind": "plain", "width": 4},
-    {"kind": "plain", "width": 4, "norm": "batch"},
-    {"kind": "alexnet"},
-    {"kind": "wide_resnet", "layers": 10, "widen": 1},
-]
+    {"kind": "plain", "width": 4}, {"kind": "plain", "width": 4, "norm": "batch"},
+    {"kind": "alexnet"}, {"kind": "wide_resnet", "layers": 10, "widen": 1},
+]  # fmt: skip
 
 
 def build(settings, size=32):
@@ -143,17 +139,10 @@ def test_few_channels_train_without_avx512():
     """In a process of its own, which the fault would end."""
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONPATH": str(SOURCE_ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FEW_CHANNELS)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+        [sys.executable, "-c", textwrap.dedent(FEW_CHANNELS)], env=environment, capture_output=True,
+        text=True, timeout=300, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-
-
-# ------------------------------------------------------------------------------------------- ViT
 
 
 @pytest.mark.parametrize("size", [16, 24])
@@ -201,9 +190,6 @@ def test_sine_cosine_positions_are_fixed_and_tell_rows_from_columns():
     torch.testing.assert_close(column[2], torch.cat([angle.sin(), angle.cos()]))
 
 
-# ---------------------------------------------------------------------------------- layers, faults
-
-
 def test_maps_of_a_named_layer():
     encoder, x = build(VIT), pictures()
     maps = encoder.layer_maps(x, "blocks.1")
@@ -221,34 +207,25 @@ def _with_unused(encoder):
     return encoder
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"kind": "resnet19"}, r"encoder.kind: 'resnet19'; expected one of small_resnet"),
-        ({"kind": "resnet18", "stam": "cifar"}, "encoder.stam: unknown option of resnet18; did"),
-        ({"kind": "resnet18", "stem": "cfar"}, "'cfar'; expected imagenet, cifar or stl"),
-        (VIT | {"patch": 5}, "encoder.patch: 5; expected a divisor"),
-        (VIT | {"heads": 5}, "encoder.heads: 5; expected a divisor of the width 24"),
-        (VIT | {"class_token": False}, "encoder.pooling: 'class_token'; expected mean"),
-        ({"kind": "wide_resnet", "layers": 12}, "encoder.layers: 12; expected 4 more than"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"kind": "resnet19"}, r"encoder.kind: 'resnet19'; expected one of small_resnet"),
+    ({"kind": "resnet18", "stam": "cifar"}, "encoder.stam: unknown option of resnet18; did"),
+    ({"kind": "resnet18", "stem": "cfar"}, "'cfar'; expected imagenet, cifar or stl"),
+    (VIT | {"patch": 5}, "encoder.patch: 5; expected a divisor"),
+    (VIT | {"heads": 5}, "encoder.heads: 5; expected a divisor of the width 24"),
+    (VIT | {"class_token": False}, "encoder.pooling: 'class_token'; expected mean"),
+    ({"kind": "wide_resnet", "layers": 12}, "encoder.layers: 12; expected 4 more than"),
+])  # fmt: skip
 def test_impossible_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         build(settings)
 
 
-# --------------------------------------------------------------------------- layers by name
-
-
-@pytest.mark.parametrize(
-    ("settings", "size"),
-    [
-        ({"kind": "wide_resnet"}, 11_550_864),
-        ({"kind": "resnet18", "stem": "cifar"}, 11_168_832),
-        ({"kind": "alexnet"}, 9 * (3 * 64 + 64 * 192 + 192 * 384 + 384 * 256 + 256 * 256) + 1152),
-    ],
-)
+@pytest.mark.parametrize(("settings", "size"), [
+    ({"kind": "wide_resnet"}, 11_550_864),
+    ({"kind": "resnet18", "stem": "cifar"}, 11_168_832),
+    ({"kind": "alexnet"}, 9 * (3 * 64 + 64 * 192 + 192 * 384 + 384 * 256 + 256 * 256) + 1152),
+])  # fmt: skip
 def test_networks_have_the_size_that_is_known_of_them(settings, size):
     """WRN-34-5 without its classifier; AlexNet's five convolutions, and their biases."""
     assert sum(p.numel() for p in build(settings).parameters()) == size

@@ -71,23 +71,17 @@ def opened(tmp_path: Path, root: Path, **settings):
     )
 
 
-# ----------------------------------------------------------------------------------- decoding
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (encoded(), RED),
-        (encoded("L", 77), (77, 77, 77)),
-        (encoded("I;16", 257 * 100), (100, 100, 100)),
-        (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
-        (encoded("LA", (10, 0)), (255, 255, 255)),
-        (encoded("P", 0, transparency=0), (255, 255, 255)),
-        (encoded(kind="GIF"), RED),
-        (encoded(kind="WEBP", lossless=True), RED),
-        (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), [
+    (encoded(), RED),
+    (encoded("L", 77), (77, 77, 77)),
+    (encoded("I;16", 257 * 100), (100, 100, 100)),
+    (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
+    (encoded("LA", (10, 0)), (255, 255, 255)),
+    (encoded("P", 0, transparency=0), (255, 255, 255)),
+    (encoded(kind="GIF"), RED),
+    (encoded(kind="WEBP", lossless=True), RED),
+    (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
+])  # fmt: skip
 def test_every_kind_of_pixel_becomes_rgb(content, expected):
     assert middle(content) == pytest.approx(list(expected), abs=6 if b"JFIF" in content else 1)
 
@@ -119,32 +113,23 @@ def test_resizing_crops_the_middle_or_pads_or_squashes():
 def test_boxes_move_with_the_pixels():
     content = encoded(size=(32, 16))
     box = (8.0, 4.0, 24.0, 12.0)
-    for resize, expected in (
-        ("crop", [0, 2, 8, 6]),
-        ("pad", [2, 3, 6, 5]),
-        ("squash", [2, 2, 6, 6]),
-    ):
+    expectations = {"crop": [0, 2, 8, 6], "pad": [2, 3, 6, 5], "squash": [2, 2, 6, 6]}
+    for resize, expected in expectations.items():
         geometry = decode(content, 8, resize, 10**6)[1]
         assert geometry.box(box, 8).tolist() == pytest.approx(expected)
     assert decode(content, 8, "crop", 10**6)[1].box((0.0, 0.0, 8.0, 16.0), 8) is None
-
-
-def test_boxes_of_a_jpeg_that_is_decoded_smaller_are_in_pixels_of_the_file():
-    content = encoded(size=(640, 320), kind="JPEG")
-    geometry = decode(content, 16, "squash", 10**6)[1]
+    # of a JPEG that is decoded smaller they are in pixels of the file
+    geometry = decode(encoded(size=(640, 320), kind="JPEG"), 16, "squash", 10**6)[1]
     assert geometry.box((320.0, 0.0, 640.0, 160.0), 16).tolist() == pytest.approx([8, 0, 16, 8])
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "empty"),
-        (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
-        (encoded(size=(64, 64))[:60], "cannot be decoded"),
-        (encoded("F", 0.5, kind="TIFF"), "floating-point"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reason"), [
+    (b"", "empty"),
+    (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
+    (encoded(size=(64, 64))[:60], "cannot be decoded"),
+    (encoded("F", 0.5, kind="TIFF"), "floating-point"),
+    (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
+])  # fmt: skip
 def test_broken_images_are_refused_with_the_reason(content, reason):
     with pytest.raises(BrokenImage, match=reason) as caught:
         pixels(content)
@@ -174,17 +159,10 @@ def test_an_image_of_too_many_pixels_is_not_decoded():
 
     for side in (2000, 60_000):
         header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-        bomb = (
-            b"\x89PNG\r\n\x1a\n"
-            + chunk(b"IHDR", header)
-            + chunk(b"IDAT", b"")
-            + chunk(b"IEND", b"")
-        )
+        parts = {b"IHDR": header, b"IDAT": b"", b"IEND": b""}
+        bomb = b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts.items())
         with pytest.raises(BrokenImage, match="max_pixels"):
             decode(bomb, 8, "crop", 10**6)
-
-
-# ------------------------------------------------------------------------------------- folders
 
 
 def test_a_folder_of_classes(tmp_path):
@@ -266,9 +244,6 @@ def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
     assert splits["test"].faults["file"].tolist() == ["c.JPEG"]
 
 
-# ------------------------------------------------------------------------------------- Parquet
-
-
 def parquet(path: Path, contents, labels, image="image", label="label", struct_=True, names=None):
     if struct_:
         kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -340,9 +315,6 @@ def test_splits_of_parquet_files_by_their_names(tmp_path):
     assert splits["test"].faults["reason"].tolist() == ["label 7; expected 0 to 2"]
 
 
-# -------------------------------------------------------------------------------------- arrays
-
-
 def random_levels(*shape: int) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 256, shape, np.uint8)
 
@@ -371,11 +343,15 @@ def test_cifar10_binary(tmp_path):
     assert (test.images.numpy() == images[:3]).all()
 
 
-def test_a_pickled_cifar_is_not_opened(tmp_path):
+def test_code_in_data_is_not_opened(tmp_path):
     put(tmp_path / "cifar-10-batches-py" / "data_batch_1", b"cos\nsystem\n")
     with pytest.raises(FeatlearnError, match="pickles are never read") as caught:
         open_images(named(tmp_path, "CIFAR10", 32), tmp_path / "cache")
     assert "cifar-10-batches-bin/data_batch_1.bin" in str(caught.value)
+    bomb = b'<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;&x;">]><annotation>&y;</annotation>'
+    for content in (bomb, bomb.decode().encode("utf-16")):
+        with pytest.raises(ValueError, match="document type"):
+            read_objects(content)
 
 
 def test_cifar100_has_fine_labels(tmp_path):
@@ -443,10 +419,8 @@ def test_fer2013_from_its_table(tmp_path, monkeypatch):
 )
 def test_idx(tmp_path, name, start):
     images, labels = random_levels(3, 28, 28), np.array([7, 0, 9], np.uint8)
-    put(
-        tmp_path / f"{start}-images-idx3-ubyte",
-        struct.pack(">IIII", 0x803, 3, 28, 28) + images.tobytes(),
-    )
+    header = struct.pack(">IIII", 0x803, 3, 28, 28)
+    put(tmp_path / f"{start}-images-idx3-ubyte", header + images.tobytes())
     put(tmp_path / f"{start}-labels-idx1-ubyte", struct.pack(">II", 0x801, 3) + labels.tobytes())
     # which torchvision would prefer
     put(tmp_path / "MNIST/processed/training.pt", b"cos\nsystem\n")
@@ -500,9 +474,6 @@ def test_a_pattern_says_what_stays_together(tmp_path):
     assert len(tens[0] | tens[1]) == 4
 
 
-# ------------------------------------------------------------------------------------ subsets
-
-
 def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
     contents = [encoded(colour=(row, 0, 0)) for row in range(20)]
     contents[3] = b"broken"  # counts as a row
@@ -528,30 +499,6 @@ def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
         open_splits({**settings, "rows": ranges}, tmp_path / "cache", 0)
 
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data beside the project")
-def test_the_same_images_have_the_same_digest_whatever_they_are_read_from(tmp_path):
-    """MNIST's first 300 from Parquet, and laid out as torchvision has them."""
-    data = {
-        "kind": "parquet",
-        "path": str(SHARED / "mnist"),
-        "size": 28,
-        "rows": {"train": [[0, 300]]},
-    }
-    first = open_images(data, tmp_path / "cache", "train", rows=[[0, 300]])
-    for end, shape, content in (
-        ("images-idx3", (300, 28, 28), first.images[:, 0].numpy()),
-        ("labels-idx1", (300,), first.labels.numpy().astype(np.uint8)),
-    ):
-        header = struct.pack(f">{1 + len(shape)}I", 0x800 + len(shape), *shape)
-        put(tmp_path / f"MNIST/raw/train-{end}-ubyte", header + content.tobytes())
-    again = open_images(named(tmp_path, "MNIST", 28), tmp_path / "cache")
-    assert first.sha256 == again.sha256
-    assert first.labels[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
-
-
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
     def state():
         data = {"kind": "digits", "size": 8, "shares": {"test": 0.2}}
@@ -563,22 +510,16 @@ def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monk
     assert state() == here
 
 
-# ----------------------------------------------------------------------------------------- VOC
-
 ANNOTATION = (
     """<annotation><size><width>32</width><height>16</height></size>{objects}</annotation>"""
 )
 
 
 def voc_object(name, box, difficult=0) -> str:
-    corners = "".join(
-        f"<{key}>{value}</{key}>"
-        for key, value in zip(("xmin", "ymin", "xmax", "ymax"), box, strict=True)
-    )
     return (
         f"<object><name>{name}</name><difficult>{difficult}</difficult>"
-        f"<bndbox>{corners}</bndbox></object>"
-    )
+        "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox></object>"
+    ).format(*box)
 
 
 def voc(root: Path, notes: dict[str, str], year: int = 2007, split: str = "trainval") -> Path:
@@ -591,13 +532,8 @@ def voc(root: Path, notes: dict[str, str], year: int = 2007, split: str = "train
 
 
 def test_voc_has_several_classes_an_image_and_boxes(tmp_path):
-    root = voc(
-        tmp_path,
-        {
-            "000005": voc_object("dog", (9, 5, 24, 12)) + voc_object("cat", (1, 1, 4, 4), 1),
-            "000007": "",
-        },
-    )
+    both = voc_object("dog", (9, 5, 24, 12)) + voc_object("cat", (1, 1, 4, 4), 1)
+    root = voc(tmp_path, {"000005": both, "000007": ""})
     settings = {"kind": "voc2007", "path": str(root), "size": 8, "resize": "squash"}
     train = open_images(settings, tmp_path / "cache")
     assert train.labels.shape == (2, 20)
@@ -635,27 +571,17 @@ def test_voc_of_both_years_is_trained_on_and_tested_on_the_first(tmp_path):
         targets_of(flat)
 
 
-@pytest.mark.parametrize(
-    ("note", "reason"),
-    [
-        (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
-        (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
-        ("<object><name>dog</name></object>", "without bndbox"),
-        ("<object>", "mismatched tag"),
-    ],
-)
+@pytest.mark.parametrize(("note", "reason"), [
+    (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
+    (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
+    ("<object><name>dog</name></object>", "without bndbox"),
+    ("<object>", "mismatched tag"),
+])  # fmt: skip
 def test_a_wrong_annotation_is_a_fault(tmp_path, note, reason):
     root = voc(tmp_path, {"good": "", "bad": note})
     images = open_images({"kind": "voc2007", "path": str(root), "size": 8}, tmp_path / "cache")
     assert images.faults["file"].tolist() == ["bad.jpg"]
     assert reason in images.faults["reason"][0]
-
-
-def test_an_annotation_with_entities_is_refused():
-    bomb = b'<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;&x;">]><annotation>&y;</annotation>'
-    for content in (bomb, bomb.decode().encode("utf-16")):
-        with pytest.raises(ValueError, match="document type"):
-            read_objects(content)
 
 
 def test_given_splits_of_folders_share_their_classes(tmp_path):
@@ -671,38 +597,24 @@ def test_given_splits_of_folders_share_their_classes(tmp_path):
         open_splits(settings, tmp_path / "cache", 0)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"path": None}, "data.path must be the folder"),
-        ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
-        ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
-        ({"label_column": "label"}, "given only with kind: parquet"),
-        ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
-        ({"classes": ["a", "a"]}, "each name once"),
-        ({"name": "MNIST"}, "data.name must be given only with kind: torchvision"),
-        (
-            {"kind": "torchvision", "path": None, "name": "MIST"},
-            "name must be one of MNIST, Fashion",
-        ),
-        ({"kind": "torchvision", "name": "MNIST"}, "path must be absent beside kind: torchvision"),
-        ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
-        ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
-        ({"together": "("}, "together must be a pattern with a group"),
-        ({"together": "(?:x)"}, "together must be a pattern with a group"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"path": None}, "data.path must be the folder"),
+    ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
+    ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
+    ({"label_column": "label"}, "given only with kind: parquet"),
+    ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
+    ({"classes": ["a", "a"]}, "each name once"),
+    ({"name": "MNIST"}, "data.name must be given only with kind: torchvision"),
+    (
+        {"kind": "torchvision", "path": None, "name": "MIST"},
+        "name must be one of MNIST, Fashion",
+    ),
+    ({"kind": "torchvision", "name": "MNIST"}, "path must be absent beside kind: torchvision"),
+    ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
+    ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
+    ({"together": "("}, "together must be a pattern with a group"),
+    ({"together": "(?:x)"}, "together must be a pattern with a group"),
+])  # fmt: skip
 def test_faults_of_a_config_name_the_key(change, told):
     settings = {"kind": "folder", "path": "x", "size": 32, **change}
     assert any(told in fault for fault in data_faults(settings, "data"))
-
-
-STREAM = (0, "test", "classified")
-
-
-def folders(root, **more):
-    return {"kind": "folder", "path": str(root), "size": 8, **more}
-
-
-def classified(data, tmp_path, **more):
-    return open_classified(data, tmp_path / "cache", *STREAM, key="here.data", **more)

@@ -32,9 +32,6 @@ def plain_net(width=3):
         return build_encoder({"kind": "plain", "width": width}, 16)
 
 
-# --------------------------------------------------------------------------- shapes on colour
-
-
 def test_an_image_is_its_latents_drawn():
     dials = ShapeDials(noise=0.0)
     made = sample(dials, 40, NAME)
@@ -98,9 +95,6 @@ def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_
     assert torch.equal(training(tmp_path).trace, whole.trace)
 
 
-# --------------------------------------------------------------------------- pictures
-
-
 def test_pictures_make_their_own_channel_large_and_do_not_depend_on_the_others():
     net = plain_net(4)
     mean, std = torch.tensor([0.5, 0.4, 0.3]), torch.tensor([0.2, 0.3, 0.25])
@@ -126,7 +120,7 @@ def test_pictures_make_their_own_channel_large_and_do_not_depend_on_the_others()
     assert all(parameter.grad is None for parameter in net.parameters())
 
 
-def test_chroma_and_roughness_of_known_pictures():
+def test_chroma_roughness_likeness_and_sparsity_of_known_pictures():
     grey = normal(4, 1, 6, 6).expand(-1, 3, -1, -1)
     torch.testing.assert_close(chroma_share(grey), torch.zeros(4, dtype=torch.float64))
     opponent = normal(4, 1, 6, 6) * torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1, 1)
@@ -137,9 +131,20 @@ def test_chroma_and_roughness_of_known_pictures():
     assert float(roughness(normal(1, 3, 200, 200))) == pytest.approx(0.75, abs=0.01)
     flat = torch.repeat_interleave(torch.repeat_interleave(normal(1, 3, 4, 4), 2, 2), 2, 3)
     assert float(roughness(flat)) == pytest.approx(0, abs=1e-6)
-
-
-# --------------------------------------------------------------------------- firing
+    rows = torch.tensor([[2.0, 2.0, 2.0, 2.0], [0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    assert hoyer(rows).tolist() == [0, 1, 1]
+    apart = torch.eye(12).view(12, 3, 2, 2)[:5]
+    alike, distinct = likeness(apart)
+    assert alike == pytest.approx(0, abs=1e-12)
+    assert distinct == pytest.approx(5)
+    one = torch.rand(1, 3, 4, 4, generator=torch.Generator().manual_seed(0))
+    assert likeness(torch.cat([one, -3 * one, 0.1 * one])) == pytest.approx((1, 1))
+    # two directions, of which one is there three times: shares 3/4 and 1/4
+    mixed = torch.cat([apart[:1]] * 3 + [apart[1:2], torch.zeros(1, 3, 2, 2)])
+    expected = np.exp(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
+    assert likeness(mixed) == pytest.approx((3 / 6, expected)), "what is zero is left out"
+    with pytest.raises(ValueError, match=r"1 pictures that are not zero; expected at least 2"):
+        likeness(one)
 
 
 def test_firing_is_counted_where_maps_are_above_zero():
@@ -156,15 +161,7 @@ def test_firing_is_counted_where_maps_are_above_zero():
     assert not net.get_submodule("layer_2.conv")._forward_hooks
 
 
-def test_hoyer_is_between_equal_and_alone():
-    rows = torch.tensor([[2.0, 2.0, 2.0, 2.0], [0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    assert hoyer(rows).tolist() == [0, 1, 1]
-
-
-# --------------------------------------------------------------------------- maps
-
-
-def test_silhouette_and_purity_are_those_of_scikit_learn():
+def test_silhouette_purity_and_maps_keep_clusters_apart():
     points, labels = normal(60, 2), torch.arange(60) % 3
     points[labels == 1] += 2
     wanted = metrics.silhouette_score(points.numpy(), labels.numpy())
@@ -172,9 +169,6 @@ def test_silhouette_and_purity_are_those_of_scikit_learn():
     apart = torch.stack([labels * 100.0, torch.zeros(60)], 1) + 0.01 * points
     assert purity(apart, labels, 10) == 1
     assert purity(points, torch.arange(60), 10) == 0
-
-
-def test_a_map_repeats_itself_and_keeps_clusters_apart():
     labels = torch.arange(60) % 3
     features = normal(60, 5) * 0.1 + torch.eye(5)[labels]
     first, second = (tsne(features, NAME, 10) for _ in range(2))
@@ -182,9 +176,6 @@ def test_a_map_repeats_itself_and_keeps_clusters_apart():
     assert silhouette(torch.from_numpy(first), labels) > 0.5
     with pytest.raises(ValueError, match="features: 5 rows; expected more than 10"):
         tsne(features[:5], NAME, 10)
-
-
-# --------------------------------------------------------------------------- colour
 
 
 def test_explained_share_is_one_for_linear_and_none_for_foreign_targets():
@@ -195,18 +186,3 @@ def test_explained_share_is_one_for_linear_and_none_for_foreign_targets():
     assert explained_share(*[(x[one], y[one]) for one in parts]) > 0.9999
     foreign = normal(300, 2, seed=2)
     assert explained_share(*[(x[one], foreign[one]) for one in parts]) < 0.05
-
-
-def test_likeness_of_known_pictures():
-    apart = torch.eye(12).view(12, 3, 2, 2)[:5]
-    alike, distinct = likeness(apart)
-    assert alike == pytest.approx(0, abs=1e-12)
-    assert distinct == pytest.approx(5)
-    one = torch.rand(1, 3, 4, 4, generator=torch.Generator().manual_seed(0))
-    assert likeness(torch.cat([one, -3 * one, 0.1 * one])) == pytest.approx((1, 1))
-    # two directions, of which one is there three times: shares 3/4 and 1/4
-    mixed = torch.cat([apart[:1]] * 3 + [apart[1:2], torch.zeros(1, 3, 2, 2)])
-    expected = np.exp(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
-    assert likeness(mixed) == pytest.approx((3 / 6, expected)), "what is zero is left out"
-    with pytest.raises(ValueError, match=r"1 pictures that are not zero; expected at least 2"):
-        likeness(one)

@@ -45,9 +45,6 @@ def path(tmp_path):
     return tmp_path / "weights.safetensors"
 
 
-# ------------------------------------------------------------------------------- kinds of files
-
-
 @pytest.mark.parametrize("settings", [SMALL, VIT])
 @pytest.mark.parametrize("prefix", ["", "module.encoder.", "backbone."])
 def test_weights_come_back_whatever_stands_in_front(path, settings, prefix):
@@ -218,9 +215,6 @@ def test_positions_are_interpolated_for_another_image_size(path):
     assert without.pos_embed.shape == (1, 64, 16)
 
 
-# ---------------------------------------------------------------------------------------- faults
-
-
 def test_missing_unexpected_and_misshapen_names_are_all_told_and_nothing_is_changed(path):
     state = clones(build(SMALL, seed=1).state_dict())
     del state["bn1.bias"]
@@ -255,9 +249,6 @@ def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monk
     own = tmp_path / "deit_tiny.safetensors"
     own.touch()
     assert find_weights("timm:deit_tiny", tmp_path) == own
-
-
-# --------------------------------------------------------------------------- saved
 
 
 NORMAL = Augment({"preset": "none", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.3, 0.4]})

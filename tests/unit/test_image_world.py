@@ -17,15 +17,9 @@ SIGMAS = 5
 COUNT = 4000
 NAME = (0, "images", "world-test")
 SMALL = {
-    "image_size": 24,
-    "classes": 4,
-    "part_size": 6,
-    "rotation": 10,
-    "variants": 3,
-    "sparsity": 1.2,
-    "single_view_share": 0.4,
-    "weak_strength": 0.5,
-}
+    "image_size": 24, "classes": 4, "part_size": 6, "rotation": 10, "variants": 3, "sparsity": 1.2,
+    "single_view_share": 0.4, "weak_strength": 0.5,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +48,6 @@ def uniform_fits(values: torch.Tensor, low: float, high: float) -> bool:
 def own_strengths(pictures: Pictures) -> torch.Tensor:
     """(N, parts per class)"""
     return pictures.strengths.gather(1, pictures.parts_of_class[pictures.labels])
-
-
-# ------------------------------------------------------------------------- which parts, how strong
 
 
 def test_classes_views_and_strengths_have_their_probabilities(drawn):
@@ -100,7 +91,7 @@ def test_contrasts_scale_the_strength_of_a_view():
     torch.testing.assert_close(pictures.strengths, plain.strengths * factor)
 
 
-def test_the_view_can_be_forced_and_shifts_nothing_else():
+def test_shares_and_views_shift_no_other_draw(drawn):
     world = World(SMALL)
     free = world.sample(200, NAME, single_view_share=1.0)
     for view in range(2):
@@ -109,17 +100,11 @@ def test_the_view_can_be_forced_and_shifts_nothing_else():
         assert torch.equal(forced.labels, free.labels)
         same = free.view == view
         assert torch.equal(forced.images[same], free.images[same])
-
-
-def test_the_share_of_single_view_images_shifts_no_other_draw(drawn):
     multi = World(SMALL).sample(COUNT, NAME, single_view_share=0.0)
     assert (multi.view == -1).all()
     assert torch.equal(multi.labels, drawn.labels)
     assert torch.equal(multi.boxes, drawn.boxes)
     assert torch.equal(multi.images[~drawn.single_view], drawn.images[~drawn.single_view])
-
-
-# ------------------------------------------------------------------------------- places, masks
 
 
 def test_random_places_reach_every_pixel_alike():
@@ -143,23 +128,17 @@ def centres(pictures: Pictures) -> torch.Tensor:
     return (boxes[..., :2] + boxes[..., 2:]) / 2
 
 
-def test_a_fixed_layout_has_a_view_always_in_the_same_cell():
+def test_a_fixed_layout_and_a_group_keep_their_cells():
     pictures = World({**SMALL, "placement": "fixed"}).sample(300, NAME)
     cells = (centres(pictures) / 8).long()  # 3 x 3 cells
     assert (cells == cells[0]).all()
     assert not torch.equal(cells[0, 0], cells[0, 1])
-
-
-def test_a_group_keeps_its_parts_side_by_side():
     pictures = World({**SMALL, "placement": "group"}).sample(300, NAME)
     cells = (centres(pictures) / 8).long()  # 3 x 3 cells
     assert (cells[:, 1] - cells[:, 0] == torch.tensor([1, 0])).all()
     assert {tuple(cell) for cell in cells[:, 0].tolist()} == {
         (x, y) for x in range(2) for y in range(3)
     }
-
-
-# ------------------------------------------------------------------------- what the pixels show
 
 
 def test_an_image_is_its_background_with_its_parts_over_it():
@@ -191,7 +170,7 @@ def test_erasing_restores_the_background_and_its_noise_to_the_bit():
     assert torch.equal(pictures.images[outside], bare[outside])
 
 
-def test_the_background_is_plain_grey_at_contrast_zero_and_varied_above():
+def test_noise_and_background_have_their_contrast():
     none = {**SMALL, "noise": 0, "sparsity": 0}
     plain = World({**none, "background": 0}).sample(20, NAME)
     assert (erase(plain, plain.own) == 128).all()
@@ -204,18 +183,12 @@ def test_the_background_is_plain_grey_at_contrast_zero_and_varied_above():
         assert steps < spreads[-1] / 2  # smooth
     assert spreads[0] > 2
     assert spreads[1] > 2.5 * spreads[0]
-
-
-def test_noise_has_its_standard_deviation():
     quiet = {**SMALL, "background": 0, "sparsity": 0, "noise": 0.05}
     pictures = World(quiet).sample(200, NAME)
     bare = erase(pictures, pictures.own).double() / 255
     # 0.5 is rounded up to 128, and rounding adds the variance of a uniform law of width 1 / 255
     assert abs(bare.mean().item() - 0.5) < 1e-3
     assert abs(bare.var().item() - (0.05**2 + 1 / 255**2 / 12)) < 5e-5
-
-
-# --------------------------------------------------------------------------------- parts, classes
 
 
 def test_stamps_hold_the_whole_part_at_every_jitter():
@@ -231,16 +204,13 @@ def test_stamps_hold_the_whole_part_at_every_jitter():
     assert (left > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("class_parts", "wanted"),
-    [
-        ("own", [[0, 1], [2, 3], [4, 5], [6, 7]]),
-        ("mixed", [[0, 3], [2, 5], [4, 7], [6, 1]]),
-        ("half_new", [[0, 9], [2, 11], [4, 13], [6, 15]]),
-        ("new", [[8, 9], [10, 11], [12, 13], [14, 15]]),
-        ([[0, 5], [1, 7], [2, 3], [4, 9]], [[0, 5], [1, 7], [2, 3], [4, 9]]),
-    ],
-)
+@pytest.mark.parametrize(("class_parts", "wanted"), [
+    ("own", [[0, 1], [2, 3], [4, 5], [6, 7]]),
+    ("mixed", [[0, 3], [2, 5], [4, 7], [6, 1]]),
+    ("half_new", [[0, 9], [2, 11], [4, 13], [6, 15]]),
+    ("new", [[8, 9], [10, 11], [12, 13], [14, 15]]),
+    ([[0, 5], [1, 7], [2, 3], [4, 9]], [[0, 5], [1, 7], [2, 3], [4, 9]]),
+])  # fmt: skip
 def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
     old, world = World(SMALL), World({**SMALL, "class_parts": class_parts})
     assert world.parts_of_class.tolist() == wanted
@@ -253,30 +223,24 @@ def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
     assert seen == {part for parts in wanted for part in parts}
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
-        ({"main_strength": [1.0, 0.5]}, r"main_strength must be .*lower end first, got \[1.0, 0.5"),
-        ({"sparsity": 11}, r"sparsity must be at most classes \(10\).*, got 11"),
-        ({"placement": "anywhere"}, "placement must be one of random, cells.*, got anywhere"),
-        ({"part_scales": [1, 1, 1]}, "part_scales must be one value, or one for each of"),
-        ({"part_contrasts": [0]}, "part_contrasts must be above 0 .*, got 0"),
-        ({"class_parts": [[0, 1]]}, r"class_parts must be a list for each of the classes \(10\)"),
-        ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0 must .*different part"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, r"class_parts.1 must .*unlike .* \[0\]"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1 must .*from 0 to 139"),
-        ({"classes": 80}, "classes must be so few .* at most 140 parts in all, got 160"),
-        ({"part_size": 3}, "part_size must be so large that parts have 4 pixels .*got 3: 2.7"),
-        ({"part_size": 0.9}, "part_size must be so small that 2 parts find room.*got 0.9"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
+    ({"main_strength": [1.0, 0.5]}, r"main_strength must be .*lower end first, got \[1.0, 0.5"),
+    ({"sparsity": 11}, r"sparsity must be at most classes \(10\).*, got 11"),
+    ({"placement": "anywhere"}, "placement must be one of random, cells.*, got anywhere"),
+    ({"part_scales": [1, 1, 1]}, "part_scales must be one value, or one for each of"),
+    ({"part_contrasts": [0]}, "part_contrasts must be above 0 .*, got 0"),
+    ({"class_parts": [[0, 1]]}, r"class_parts must be a list for each of the classes \(10\)"),
+    ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0 must .*different part"),
+    ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, r"class_parts.1 must .*unlike .* \[0\]"),
+    ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1 must .*from 0 to 139"),
+    ({"classes": 80}, "classes must be so few .* at most 140 parts in all, got 160"),
+    ({"part_size": 3}, "part_size must be so large that parts have 4 pixels .*got 3: 2.7"),
+    ({"part_size": 0.9}, "part_size must be so small that 2 parts find room.*got 0.9"),
+])  # fmt: skip
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         World(settings)
-
-
-# ----------------------------------------------------------------------------------- scenes
 
 
 SCENES = {"image_size": 64, "objects": [1, 3], "object_size": [16, 24]}
@@ -287,11 +251,14 @@ def scenes():
     return Scenes(World({**SMALL, "noise": 0, "background": 0}), SCENES).sample(600, NAME)
 
 
-def test_the_number_of_objects_is_uniform_where_there_is_room():
+def test_objects_and_views_have_their_shares():
     roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
     count = (roomy.sample(120, NAME).labels >= 0).sum(1)
     for objects in (1, 2, 3):
         assert frequency_fits(count == objects, 1 / 3)
+    settings = {**SCENES, "objects": [1, 1], "single_view_share": 0.3}
+    found = Scenes(World(SMALL), settings).sample(1000, NAME)
+    assert frequency_fits(found.view >= 0, 0.3)
 
 
 def test_boxes_are_tight_around_what_is_seen_of_an_object():
@@ -314,12 +281,6 @@ def test_objects_without_a_body_are_boxed_by_their_parts(views):
     assert (alone.boxes[:, 0] - seen).abs().max() <= 1
 
 
-def test_single_view_objects_have_their_share():
-    settings = {**SCENES, "objects": [1, 1], "single_view_share": 0.3}
-    found = Scenes(World(SMALL), settings).sample(1000, NAME)
-    assert frequency_fits(found.view >= 0, 0.3)
-
-
 def test_a_scene_is_the_same_however_many_are_drawn(scenes):
     world = World({**SMALL, "noise": 0, "background": 0})
     for label in range(4):
@@ -329,16 +290,13 @@ def test_a_scene_is_the_same_however_many_are_drawn(scenes):
     assert torch.equal(some.boxes, scenes.boxes[BLOCK - 5 : BLOCK + 5])
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
-        ({"objects": [3, 1]}, r"^scenes.objects must be at least 1.* got \[3, 1\]"),
-        ({"object_size": [0.5, 0.2]}, "^scenes.object_size must be above 0, the lower end first"),
-        ({"object_size": [6, 9]}, "^scenes.object_size must be so large that parts .* 4 pixels"),
-        ({"object_size": [0.5, 0.99]}, "^scenes.object_size must be so small .* any angle"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
+    ({"objects": [3, 1]}, r"^scenes.objects must be at least 1.* got \[3, 1\]"),
+    ({"object_size": [0.5, 0.2]}, "^scenes.object_size must be above 0, the lower end first"),
+    ({"object_size": [6, 9]}, "^scenes.object_size must be so large that parts .* 4 pixels"),
+    ({"object_size": [0.5, 0.99]}, "^scenes.object_size must be so small .* any angle"),
+])  # fmt: skip
 def test_bad_settings_of_scenes_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         Scenes(World(SMALL), settings)

@@ -3,8 +3,6 @@
 import ast
 import doctest
 import re
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -161,33 +159,17 @@ def test_tokens_of_a_transformer_are_a_grid():
         images.heat_maps(network, torch.rand(1, 3, 32, 32), layer="nowhere")
 
 
-@pytest.mark.parametrize(
-    ("act", "told"),
-    [
-        (lambda: images.read([]), "data: no pictures"),
-        (lambda: images.read([("a.jpg", 0)]), "picture 0: str; expected a PIL picture"),
-        (lambda: images.read([(torch.full((3, 8, 8), 2.0), 0)]), "numbers from 2 to 2; expected 0"),
-        (lambda: images.read([(picture(0, 0), -1)]), "label -1"),
-        (lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", size=32), "of 32 x 32"),
-        (lambda: images.heat_maps(resnet18(), torch.zeros(3, 8, 8)), "expected (N, 3, height"),
-        (lambda: images.heat_maps(resnet18(), torch.zeros(1, 3, 8, 8).int()), "torch.int32"),
-        (lambda: images.heat_maps(nn.Flatten(), torch.rand(1, 3, 8, 8)), "gives maps"),
-        (lambda: images.network("timm:../x"), "expected a name such as"),
-    ],
-)
+@pytest.mark.parametrize(("act", "told"), [
+    (lambda: images.read([]), "data: no pictures"),
+    (lambda: images.read([("a.jpg", 0)]), "picture 0: str; expected a PIL picture"),
+    (lambda: images.read([(torch.full((3, 8, 8), 2.0), 0)]), "numbers from 2 to 2; expected 0"),
+    (lambda: images.read([(picture(0, 0), -1)]), "label -1"),
+    (lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", size=32), "of 32 x 32"),
+    (lambda: images.heat_maps(resnet18(), torch.zeros(3, 8, 8)), "expected (N, 3, height"),
+    (lambda: images.heat_maps(resnet18(), torch.zeros(1, 3, 8, 8).int()), "torch.int32"),
+    (lambda: images.heat_maps(nn.Flatten(), torch.rand(1, 3, 8, 8)), "gives maps"),
+    (lambda: images.network("timm:../x"), "expected a name such as"),
+])  # fmt: skip
 def test_what_cannot_be_is_told_in_words(act, told):
     with pytest.raises(FeatlearnError, match=re.escape(told)):
         act()
-
-
-@pytest.mark.parametrize(
-    ("side", "told"), [(9_000, "cannot be decoded"), (10_000, "at most 89000000")]
-)
-def test_a_picture_may_be_as_large_here_as_in_a_run(side, told, tmp_path):
-    picture(0, 0).save(file := tmp_path / "large.png")
-    content = bytearray(file.read_bytes())
-    content[16:24] = struct.pack(">II", side, side)  # as its header says; the rest is too short
-    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
-    file.write_bytes(content[:60])
-    with pytest.raises(FeatlearnError, match=told):
-        api._files([file], 8)

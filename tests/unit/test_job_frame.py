@@ -95,20 +95,13 @@ def made_input(name="mrp/data.parquet", content=b"data " * 20) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     status = path.stat()
-    record = {
-        "bytes": status.st_size,
-        "mtime_ns": status.st_mtime_ns,
-        "sha256": digest(path),
-    }
+    record = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": digest(path)}
     provenance.write_record(RESULTS, path, record)
     return path
 
 
 def log_text() -> str:
     return (RESULTS / "logs/train.log").read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------------------------- a good end
 
 
 def test_outputs_get_their_names_only_when_the_job_ends_well():
@@ -121,12 +114,9 @@ def test_outputs_get_their_names_only_when_the_job_ends_well():
     assert (RESULTS / "mrp/w.safetensors").read_bytes() == b"kernels"
     assert staging_is_gone()
     assert files_below(RESULTS) == [
-        "logs/train.log",
-        "mrp/history.parquet",
-        "mrp/w.safetensors",
-        "provenance/mrp/history.parquet.json",
-        "provenance/mrp/w.safetensors.json",
-    ]
+        "logs/train.log", "mrp/history.parquet", "mrp/w.safetensors",
+        "provenance/mrp/history.parquet.json", "provenance/mrp/w.safetensors.json",
+    ]  # fmt: skip
 
 
 def test_an_output_replaces_the_one_of_an_earlier_run_if_the_job_ends_well():
@@ -187,9 +177,6 @@ def test_a_kill_between_record_and_rename_is_found(monkeypatch):
     assert list(provenance.damaged_artefacts(RESULTS)) == [target]
 
 
-# ------------------------------------------------------------------------------- inputs, settings
-
-
 def test_inputs_and_outputs_are_found_by_name_by_number_and_in_order():
     inputs = {"data": "a.parquet", "runs": ["b.parquet", "c.parquet"]}
     for name in ("a", "b", "c"):
@@ -233,9 +220,6 @@ def test_the_device_follows_what_there_is(monkeypatch):
     assert prepare("auto").type == "cpu"
     with pytest.raises(FeatlearnError, match="device: cuda was asked for"):
         prepare("cuda")
-
-
-# ------------------------------------------------------------------------------- a bad end
 
 
 def test_an_error_leaves_no_output_no_staging_and_a_log_with_the_traceback():
@@ -349,9 +333,6 @@ def test_a_job_ends_soon_after_the_run_that_started_it_was_killed(workplace):
     assert not (RESULTS / "mrp").exists()
 
 
-# ------------------------------------------------------------------------------- checkpoints
-
-
 def test_what_a_job_can_go_on_from_outlives_a_failure_and_goes_with_the_commit():
     def script(job):
         (job.checkpoints / "step-5").write_text("half way")
@@ -416,14 +397,11 @@ def plain(frame):
 
 
 @pytest.mark.parametrize("kind", ["function", "exhibits"])
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: torch.rand(1),
-        np.random.default_rng,
-        lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
-    ],
-)
+@pytest.mark.parametrize("draw", [
+    lambda: torch.rand(1),
+    np.random.default_rng,
+    lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
+])  # fmt: skip
 def test_numbers_without_a_seed_are_refused(draw, kind):
     with pytest.raises(SystemExit), Job(rule(**{kind: "a:b"})) as job:  # noqa: PT012
         draw()

@@ -18,11 +18,8 @@ KINDS = "images mrp mrp-supervised contrastive noncontrastive transformer nuclea
 def test_fifty_random_kills_change_no_byte(kind, tmp_path):
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path), kind, str(KILLS)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["kills"] == KILLS

@@ -5,16 +5,9 @@ import sys
 from pathlib import Path
 
 HEAVY = {
-    "PIL",
-    "matplotlib",
-    "scipy",
-    "sklearn",
-    "sympy",
-    "torch._dynamo",
-    "torch._inductor",
-    "torchmetrics",
-    "torchvision",
-}
+    "PIL", "matplotlib", "scipy", "sklearn", "sympy", "torch._dynamo", "torch._inductor",
+    "torchmetrics", "torchvision",
+}  # fmt: skip
 #: Two steps of pre-training, two of fine-tuning, a probe.
 TRAINING = """
 from featlearn.core.devices import prepare

@@ -34,10 +34,7 @@ def last(iterator):
     return one
 
 
-# --------------------------------------------------------------------------- the construction
-
-
-def test_a_layer_is_the_block_of_lemma_8_13():
+def test_a_layer_is_the_block_of_lemma_8_13_and_descends_the_gradient():
     prompts = started()
     x, y, q, alpha = prompts.x, prompts.y, prompts.q, prompts.alpha
     found = model.attention(prompts.tokens, model.construction(12, 4))
@@ -45,9 +42,6 @@ def test_a_layer_is_the_block_of_lemma_8_13():
     torch.testing.assert_close(found[:, -1, :-1], wanted)
     assert not found[:, :-1].any()
     assert not found[:, -1, -1].any()
-
-
-def test_descent_follows_the_gradient():
     prompts, step = started(), steps()[:1]
     theta = (-prompts.q / prompts.alpha[:, None]).requires_grad_()
     residual = prompts.y - (prompts.x @ theta[..., None]).squeeze(-1)
@@ -98,9 +92,6 @@ def test_the_hand_oracle_of_two_features():
     assert missed <= 1.0544511502
 
 
-# --------------------------------------------------------------------------- errors and bounds
-
-
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 1.7])
 def test_exact_errors_are_those_of_a_run(ratio):
     prompts = started()
@@ -113,18 +104,15 @@ def test_exact_errors_are_those_of_a_run(ratio):
     torch.testing.assert_close(torch.stack(run, 1), exact)
 
 
-def test_the_sharp_exponent_is_reached_by_the_worst_parameter():
-    of = SPECTRUM._replace(c=torch.tensor([1.0, 0, 0, 0], dtype=DTYPE).expand(20, 4))
-    times = torch.arange(1, 30, dtype=DTYPE)
-    log = closed_forms.log_error(of, 1 / of.smoothness, times)
-    torch.testing.assert_close(log, 2 * times * torch.log1p(-1 / of.kappa)[:, None])
-
-
-def test_both_theorems_hold_of_a_run_and_half_their_bound_does_not():
+def test_both_theorems_hold_of_a_run_and_the_sharp_exponent_is_reached():
     kappa, step = SPECTRUM.kappa, 1 / SPECTRUM.smoothness
     assert all(held.all() for held in experiment.within_bounds(PROMPTS, kappa, step, LOOPS))
     parameter, _ = experiment.within_bounds(PROMPTS, kappa / 8, step, LOOPS)
     assert not parameter.any()
+    of = SPECTRUM._replace(c=torch.tensor([1.0, 0, 0, 0], dtype=DTYPE).expand(20, 4))
+    times = torch.arange(1, 30, dtype=DTYPE)
+    log = closed_forms.log_error(of, 1 / of.smoothness, times)
+    torch.testing.assert_close(log, 2 * times * torch.log1p(-1 / of.kappa)[:, None])
 
 
 def test_one_loop_solves_the_task_with_a_single_example():
@@ -133,9 +121,6 @@ def test_one_loop_solves_the_task_with_a_single_example():
     tf = model.output(z)
     torch.testing.assert_close((tf * prompts.theta).sum(1), prompts.alpha)
     assert (tf / prompts.alpha[:, None] - prompts.theta).norm(dim=1).median() > 0.5
-
-
-# --------------------------------------------------------------------------- optima
 
 
 def explicit_conjugate_gradients(h, b, count):
@@ -195,9 +180,6 @@ def test_best_shared_steps_are_the_optimum(loss):
         assert np.isreal(found.roots).all()
 
 
-# --------------------------------------------------------------------------- prompts and limits
-
-
 def test_prompts_are_as_defined():
     torch.testing.assert_close(PROMPTS.theta.norm(dim=1), torch.ones(20, dtype=DTYPE))
     assert PROMPTS.tokens.shape == (20, 13, 5)
@@ -208,16 +190,13 @@ def test_prompts_are_as_defined():
     torch.testing.assert_close(fewer.x, PROMPTS.x[:3], rtol=0, atol=0)
 
 
-def test_triangles_have_the_condition_numbers_of_gaussian_prompts():
+def test_condition_numbers_are_those_of_gaussian_prompts_and_come_up_to_their_limit():
     """Bartlett against the matrices themselves, two samples by their quantiles."""
     random = np.random.default_rng(0)
     drawn = data.condition_numbers(12, 4, 4000, random)
     direct = data.spectrum(data.draw(12, 4, STREAMS("direct")[:1], 4000)).kappa[0].numpy()
     shares = (0.1, 0.5, 0.9)
     assert np.quantile(drawn, shares) == pytest.approx(np.quantile(direct, shares), rel=0.06)
-
-
-def test_condition_numbers_come_up_to_their_limit():
     assert closed_forms.edge_limit(4) == pytest.approx(9)
     below = [closed_forms.expected_kappa(4 * d, d) for d in (16, 64, 256, 10**6)]
     assert sorted(below) == below

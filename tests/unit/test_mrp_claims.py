@@ -118,9 +118,6 @@ def test_pretraining_must_help_in_the_worst_case_of_transfer(case, right, wanted
     assert verdict(Transfer, "t19-beats-opponents", accuracy=found) == wanted
 
 
-# --------------------------------------------------------- kernels that do not train pass nothing
-
-
 def aligned(size: float, winners: int) -> pd.DataFrame:
     """Largest alignments with the noise, on the patches of so many winners."""
     return pd.DataFrame(
@@ -242,9 +239,6 @@ def test_features_are_needed_where_all_without_are_behind_at_some_noise(worst, w
 
     found = frame(rows, value)
     assert verdict(Opponents, "opponents-no-features-needed", cells=found) == wanted
-
-
-# --------------------------------------------------------------------------- all claims
 
 
 def test_no_scale_excuses_every_failure():

@@ -12,22 +12,14 @@ from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
 from featlearn.mrp.experiments.clean import induction_quantities
-from featlearn.mrp.experiments.finetuning import (
-    first_head,
-    wrong_mass,
-)
+from featlearn.mrp.experiments.finetuning import first_head, wrong_mass
 from featlearn.mrp.experiments.localisation import (
     own_patches,
     patch_evidence,
     precision,
     share_of_evidence,
 )
-from featlearn.mrp.experiments.transfer import (
-    Case,
-    Outcome,
-    extend_features,
-    measured,
-)
+from featlearn.mrp.experiments.transfer import Case, Outcome, extend_features, measured
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.train import pretrain, train_classifier
@@ -50,9 +42,6 @@ def pure_kernels(features, idle=2):
     winners = STRENGTH * features.flatten(1, 2)
     rest = initial_kernels(idle, features.shape[-1], 0.01, STREAMS("idle")).to(features)
     return torch.cat([winners, rest], dim=1)
-
-
-# --------------------------------------------------------------------------- wrong mass
 
 
 def test_wrong_mass_is_one_minus_the_probability_of_the_class():
@@ -80,9 +69,6 @@ def test_training_writes_down_the_mean_wrong_mass_of_its_samples():
     assert (trace["wrong_mass"][1] < down.wrong_mass).all()
 
 
-# --------------------------------------------------------------------------- the first step
-
-
 def test_the_first_head_is_the_gradient_step_from_zero():
     features, drawn = problem()
     w = pure_kernels(features).requires_grad_()
@@ -94,9 +80,6 @@ def test_the_first_head_is_the_gradient_step_from_zero():
     found = first_head(h.detach(), drawn.y, 4, 3.0)
     torch.testing.assert_close(found, -3.0 * down_u, rtol=1e-12, atol=1e-14)
     assert torch.count_nonzero(down_w) == 0  # from a zero head the encoder does not move
-
-
-# --------------------------------------------------------------------------- kernels at T_0
 
 
 def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature():
@@ -113,9 +96,6 @@ def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature
     assert not torch.equal(long.at_capture, long.w)
 
 
-# --------------------------------------------------------------------------- transfer
-
-
 def test_new_features_are_orthonormal_to_all_and_the_old_ones_stay():
     features, _ = problem(count=1)
     pool = extend_features(features, 3, STREAMS("new"))
@@ -127,13 +107,10 @@ def test_new_features_are_orthonormal_to_all_and_the_old_ones_stay():
     assert not torch.allclose(pool[:, 4:], other[:, 4:])
 
 
-def test_a_case_takes_the_first_old_classes_and_the_new_ones_behind_them():
+def test_a_case_takes_its_classes_and_keeps_density_and_spare_patches():
     pool = torch.arange(6.0).view(1, 6, 1, 1).expand(1, 6, 2, 1)
     chosen = Case(old_classes=2, new_classes=2, single_view_share=0.0).features(pool, 4)
     assert chosen[0, :, 0, 0].tolist() == [0, 1, 4, 5]
-
-
-def test_the_distribution_of_a_case_keeps_density_and_spare_patches():
     data = {"classes": 10, "patches": 23, "sparsity": 3, "noise": 0.1, **ONE_PATCH}
     found = Case(5, 1, 0.25).section({"data": data}, {"train_samples": 7})["data"]
     assert (found["classes"], found["patches"], found["single_view_share"]) == (6, 15, 0.25)
@@ -164,9 +141,6 @@ def test_transfer_rows_tell_old_from_new_classes():
 
     assert read("new", "accuracy_multi_view") == [1, 1]
     assert read("old", "accuracy_single_view") == [0, 0]
-
-
-# --------------------------------------------------------------------------- selection
 
 
 def test_a_setting_is_chosen_on_the_other_replicates_only():
@@ -200,9 +174,6 @@ def test_only_the_chosen_rate_of_a_case_is_reported():
     assert (found["recipe"] == "supervised").sum() == 1
     with pytest.raises(KeyError, match="captured"):
         per_replicate(found, recipe="finetuned", classes="new", quantity="captured")
-
-
-# --------------------------------------------------------------------------- localisation
 
 
 def test_evidence_sums_to_the_score_of_the_class():

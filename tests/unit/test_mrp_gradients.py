@@ -110,9 +110,6 @@ def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
     torch.testing.assert_close(w, (size * v).expand_as(w), rtol=1e-9, atol=1e-12)
 
 
-# --------------------------------------------------------------------------- teacher and student
-
-
 @pytest.mark.parametrize("q", [2, 3, 4])
 @pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
 def test_the_loss_is_the_mean_over_all_masks(q, theta):
@@ -156,22 +153,16 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
         torch.testing.assert_close(losses[one], loss, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("schedule", "step", "wanted"),
-    [
-        ("one", 9, 1.0),
-        ("constant", 7, 1.75),  # theta = .4, C_p = 2: 1 + .6 / .8
-        ("main", 0, 2.75),
-        ("main", 7, 1.875),
-        ("appendix", 0, 2.75),
-        ("appendix", 8, 1.75 + 1 / 3),
-    ],
-)
+@pytest.mark.parametrize(("schedule", "step", "wanted"), [
+    ("one", 9, 1.0),
+    ("constant", 7, 1.75),  # theta = .4, C_p = 2: 1 + .6 / .8
+    ("main", 0, 2.75),
+    ("main", 7, 1.875),
+    ("appendix", 0, 2.75),
+    ("appendix", 8, 1.75 + 1 / 3),
+])  # fmt: skip
 def test_the_teacher_factor_follows_its_schedule(schedule, step, wanted):
     assert teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
-
-
-# ------------------------------------------------------------------------------- in the loop
 
 
 def test_the_factor_of_a_run_starts_at_step_zero():

@@ -36,9 +36,6 @@ def quiet_samples(spec=QUIET, count=30):
     return sample(spec, features, count, streams("data"), dtype=torch.float64), features
 
 
-# --------------------------------------------------------------------------- growth
-
-
 def test_power_sums_are_those_of_a_loop():
     samples, _ = quiet_samples()
     found = forms.power_sums(samples, 6, 2)
@@ -140,9 +137,6 @@ def test_undisturbed_features_arrive_when_predicted():
     seen = timed(hits, "teacher_student_alone")  # at most one is there within the first step
     assert len(seen) >= 11
     assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()
-
-
-# --------------------------------------------------------------------------- after capture
 
 
 def test_steps_after_a_capture_are_those_of_the_closed_form():

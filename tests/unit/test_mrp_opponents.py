@@ -27,14 +27,11 @@ def problem() -> Problem:
     return Problem("opponents", CONFIG, 0)
 
 
-def test_a_head_on_pure_features_is_right_on_what_it_never_saw(problem):
+def test_heads_are_right_on_pure_features_and_on_networks_as_trained(problem):
     found = head(problem, problem.features.flatten(1, 2))  # one kernel a feature
     for quantity in ("train_accuracy", "accuracy_multi_view", "accuracy_single_view"):
         assert found[quantity].tolist() == [1, 1]
     assert (found["gradient"] < 1e-3).all()
-
-
-def test_networks_as_trained_are_measured_with_their_own_head(problem):
     options = {"learning_rate": 0.5, "steps": 3, "record_every": 1}
     w = 0.1 * problem.features.flatten(1, 2)
     fixed, free = (supervise(problem, w, **options, head_too=too) for too in (False, True))

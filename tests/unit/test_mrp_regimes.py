@@ -60,9 +60,6 @@ def draw(count=50, replicates=2, spec=SPEC, **options) -> tuple[torch.Tensor, Sa
     return features, sample(spec, features, count, streams("data"), **options)
 
 
-# --------------------------------------------------------------------------- packing
-
-
 @pytest.mark.parametrize("parts", [1, 3, 7])
 def test_packing_keeps_every_feature_patch_and_no_other(parts):
     _, samples = draw()
@@ -99,9 +96,6 @@ def test_without_background_noise_packing_changes_no_output_and_no_gradient():
         learning_rate=1.0, tolerance=0.0, max_steps=1, report=quiet,
     )  # fmt: skip
     torch.testing.assert_close(found.w, w + wanted.w, rtol=1e-10, atol=1e-12)
-
-
-# --------------------------------------------------------------------------- until fitted
 
 
 def problem(count=40, **options):
@@ -165,9 +159,6 @@ def test_pretraining_lasts_at_least_min_steps():
     assert torch.equal(free.hit, held.hit)
 
 
-# --------------------------------------------------------------------------- sweeps
-
-
 def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
     batch = Problem("test", SECTION, 0, shares=[0.0, 0.5])
     samples, w = batch.train, batch.kernels()
@@ -203,9 +194,6 @@ def test_both_kinds_of_network_are_measured():
         theta=0.5, learning_rate=0.5, max_steps=400,
     )  # fmt: skip
     assert values.loc["at_capture"]["steps"].tolist() == hit.stopped.tolist()
-
-
-# --------------------------------------------------------------------------- causes and claims
 
 
 def test_single_view_samples_are_sorted_by_what_became_of_their_view():

@@ -28,9 +28,6 @@ def problem():
     return drawn()
 
 
-# ------------------------------------------------------------------------------- purity
-
-
 def held_by_hand() -> Capture:
     """One replicate, three classes of two features; five kernels."""
     c = torch.full((1, 5, 3, 2), 0.01)
@@ -59,9 +56,6 @@ def test_a_record_is_looked_up_at_each_replicates_own_step():
     history = torch.arange(8).view(4, 2)
     found = at_step(history, [0, 10, 20, 25], torch.tensor([19, 25]))
     assert found.tolist() == [2, 7]
-
-
-# ------------------------------------------------------------------------------- the cross term
 
 
 def relu(u):
@@ -151,9 +145,6 @@ def test_a_large_mixed_kernel_grows_at_the_rate_of_the_closed_form_and_a_pure_on
     )
     assert runaway_rate(samples, a[:, 1], 0.5, 1).item() == pytest.approx(0, abs=1e-12)
     assert measured[0, 1] < 1e-2 * measured[0, 0]
-
-
-# ------------------------------------------------------------------------------- noise
 
 
 def test_the_noiseless_draw_differs_by_the_noise_alone(problem):

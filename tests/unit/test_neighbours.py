@@ -1,7 +1,5 @@
 """What neighbours do to verdicts, what a premise excuses, and what may be declared."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -82,32 +80,26 @@ def test_what_failed_is_one_of_a_list_and_of_a_theorem_that_does_not_hold():
     assert failures(rows) == "misprint 1, limit only 1"
 
 
-@pytest.mark.parametrize(
-    ("base", "other", "left"),
-    [
-        ({"high": 1.0}, {"high": 0.1, "used": 1.0}, UNDECIDED),  # holds, and fails there
-        ({"used": 1.0}, {"high": 1.0}, UNDECIDED),  # fails, and holds there
-        ({"high": 1.0, "used": 1.0}, {}, HOLDS),  # the neighbour has left the premises
-        ({"high": 1.0}, {}, UNDECIDED),  # the run had left them as well
-        ({"used": 1.0}, {"used": 1.0}, FAILS),
-        ({"high": 1.0}, {"values": (0.0, 1.0, 0.5)}, HOLDS),  # it decides nothing
-    ],
-)
+@pytest.mark.parametrize(("base", "other", "left"), [
+    ({"high": 1.0}, {"high": 0.1, "used": 1.0}, UNDECIDED),  # holds, and fails there
+    ({"used": 1.0}, {"high": 1.0}, UNDECIDED),  # fails, and holds there
+    ({"high": 1.0, "used": 1.0}, {}, HOLDS),  # the neighbour has left the premises
+    ({"high": 1.0}, {}, UNDECIDED),  # the run had left them as well
+    ({"used": 1.0}, {"used": 1.0}, FAILS),
+    ({"high": 1.0}, {"values": (0.0, 1.0, 0.5)}, HOLDS),  # it decides nothing
+])  # fmt: skip
 def test_a_verdict_that_a_neighbour_turns_is_undecided_and_says_with_what(base, other, left):
     told = with_neighbours(row(**base), [beside("four times the steps", **other)])
     assert told["verdict"] == left
     assert told["turns_with"].startswith("four times the steps: ") == (left == UNDECIDED)
 
 
-@pytest.mark.parametrize(
-    ("values", "used", "left", "way"),
-    [
-        ((0.2, 0.21, 0.19), 10.0, OUTSIDE, "towards the band"),
-        ((0.9, 0.91, 0.89), 10.0, FAILS, "away from the band"),
-        ((0.5, 0.52, 0.48), 10.0, OUTSIDE, ""),  # it does not move
-        ((0.9, 0.91, 0.89), 40.0, OUTSIDE, ""),  # the premise is no nearer
-    ],
-)
+@pytest.mark.parametrize(("values", "used", "left", "way"), [
+    ((0.2, 0.21, 0.19), 10.0, OUTSIDE, "towards the band"),
+    ((0.9, 0.91, 0.89), 10.0, FAILS, "away from the band"),
+    ((0.5, 0.52, 0.48), 10.0, OUTSIDE, ""),  # it does not move
+    ((0.9, 0.91, 0.89), 40.0, OUTSIDE, ""),  # the premise is no nearer
+])  # fmt: skip
 def test_a_violated_premise_is_no_excuse_for_a_number_that_goes_away(values, used, left, way):
     told = with_neighbours(row(), [beside("fewer kernels", TEXT, values=values, used=used)])
     assert told["verdict"] == left
@@ -115,12 +107,9 @@ def test_a_violated_premise_is_no_excuse_for_a_number_that_goes_away(values, use
     assert bool(told["approached"]) == bool(way)
 
 
-def test_a_claim_that_holds_outside_its_premises_says_so():
+def test_a_claim_outside_its_premises_says_so_and_an_unknown_premise_is_refused():
     assert verdict(row(high=1.0)) == "holds, outside its premises"
     assert verdict(row(high=1.0, used=1.0)) == "holds"
-
-
-def test_a_premise_that_no_claim_has_is_refused_by_name():
     about = {"name": "fewer kernels", "towards": "r > 36"}
     with pytest.raises(FeatlearnError, match=r"fewer kernels.*m <= sqrt\(k\).*'r > 36'"):
         gathered([(about, pd.DataFrame([row()]))])

@@ -43,14 +43,12 @@ def test_starts_are_relabelled_and_do_not_depend_on_each_other():
     assert together.square_norm.mean().item() == pytest.approx(1, abs=0.2)
 
 
-def test_outcomes_have_a_word():
+def test_outcomes_have_a_word_and_a_settled_state_its_features_or_no_noise():
     assert starts.outcome(1, 1, 0) == "diverse"
     assert starts.outcome(2, 0, 0) == "strong"
     assert starts.outcome(0, 2, 0) == "weak"
     assert starts.outcome(1, 0, 1) == "undecided"
 
-
-def test_a_settled_state_has_its_features_or_no_noise():
     def state(b, noise, head):
         b = torch.tensor([b], dtype=torch.float64)
         e = torch.tensor([[[0, head], [0, 0]]], dtype=torch.float64)

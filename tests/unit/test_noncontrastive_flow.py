@@ -59,11 +59,13 @@ def test_what_waits_long_may_move_fast():
     assert path.hits[0, 0].item() == pytest.approx(2.5e15, rel=1e-3)
 
 
-def test_a_field_without_numbers_is_an_error():
+def test_fields_and_batches_without_numbers_are_errors():
     start = torch.tensor([[1.0]], dtype=torch.float64)
     times = torch.tensor([[2.0]], dtype=torch.float64)
     with pytest.raises(ArithmeticError, match="shrank to nothing"):
         integrate.integrate(lambda y, _: torch.where(y.real < 1.5, y, torch.nan), start, times)
+    with pytest.raises(ArithmeticError, match="overflow"):
+        run({"raw": train.Variant(1.0, 1.0, "none")}, steps=30)
 
 
 def test_the_method_has_order_four():
@@ -271,8 +273,3 @@ def test_a_step_descends_the_population_objective_on_average():
     moved = (after.b - before.b)[0].mean(0) / 1e-3
     wanted = descent(flow.canonical_start(SPEC.dimension), LAW)
     torch.testing.assert_close(moved, wanted.b, rtol=0.1, atol=2e-3)
-
-
-def test_an_overflow_is_an_error():
-    with pytest.raises(ArithmeticError, match="overflow"):
-        run({"raw": train.Variant(1.0, 1.0, "none")}, steps=30)

@@ -64,7 +64,7 @@ def desk():
     return with_parts("desk", {"world": world, "training": training, "robust": robust})
 
 
-def test_ranks_and_correlations_of_known_neurons():
+def test_ranks_and_correlations_of_known_and_of_collapsed_neurons():
     stream = torch.Generator().manual_seed(0)
     x = torch.randn(4000, 3, generator=stream)
     z = torch.stack([x[:, 0], -2 * x[:, 0] + 1, x[:, 1], x[:, 2], torch.full((4000,), 5.0)], 1)
@@ -79,9 +79,6 @@ def test_ranks_and_correlations_of_known_neurons():
     counted = measuring.histogram(matrix)
     assert counted["pairs"].sum() == 4 * 3
     assert counted["pairs"].iloc[0] == 2, "one pair in both orders at minus one"
-
-
-def test_collapsed_neurons_have_rank_one_and_no_spread():
     still = torch.ones(50, 4)
     assert measuring.effective_rank(measuring.spectrum(measuring.correlations(still))) == 1
     assert measuring.mean_absolute(measuring.correlations(still)) == 1
@@ -163,9 +160,6 @@ def test_missing_images_can_be_planned(smoke):
     assert line.startswith("noncontrastive.images.cifar10.data: ")
 
 
-# --------------------------------------------------------------------------- claims and table
-
-
 def frames(sets, worth):
     """Measurements in which ``worth(run, layer, quantity)`` is what every replicate shows."""
     layers, of_layers = ("encoder", "projection"), ("correlation", "effective_rank", "spread")
@@ -235,9 +229,6 @@ def test_smoke_shows_nothing(smoke):
     assert found.loc["noncontrastive/images-digits-collapse", "verdict"] == NOT_SHOWN
     # made pictures beside real ones are for Figure 2
     assert not any(name.startswith("noncontrastive/images-parts-collapse") for name in found.index)
-
-
-# --------------------------------------------------------------------------- Figure 5
 
 
 def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):

@@ -124,20 +124,17 @@ def batch(variant_neurons=2, samples=64, spec=SPEC):
     return x, first, w, 0.3 * e * off
 
 
-def test_batch_normalised_loss_is_two_minus_the_inner_product():
-    x, first, w, e = batch()
-    f, g = model.encode_views(x, first, w)
-    online = model.normalise(model.with_head(f, e), "batch")
-    inner = (online * model.normalise(g, "batch")).sum(-1).mean(-1)
-    torch.testing.assert_close(model.loss(f, g, e), 2 - inner)
-
-
-def test_views_are_halves_that_share_no_patch():
+def test_views_are_halves_and_their_loss_is_two_minus_the_inner_product():
     x, first, w, _ = batch()
     assert (first.sum(-1) == SPEC.patches // 2).all()
     f, g = model.encode_views(x, first, w)
     torch.testing.assert_close(f, model.encode(x * first.unsqueeze(-1), w))
     torch.testing.assert_close(g, model.encode(x * (1 - first.unsqueeze(-1)), w))
+    x, first, w, e = batch()
+    f, g = model.encode_views(x, first, w)
+    online = model.normalise(model.with_head(f, e), "batch")
+    inner = (online * model.normalise(g, "batch")).sum(-1).mean(-1)
+    torch.testing.assert_close(model.loss(f, g, e), 2 - inner)
 
 
 LAWS = {
@@ -170,7 +167,7 @@ def test_both_noise_laws_have_their_sixth_moment():
         assert sixth == pytest.approx(15 * spec.noise_power, rel=0.05)
 
 
-def test_a_sample_is_what_it_says():
+def test_a_sample_is_what_it_says_alone_and_in_company():
     stream = Streams(3, "noncontrastive", "sample", range(3))
     for spec, shown in ((SPEC, 4), (LAWS["both"], 8)):
         drawn = sample(spec, 50, stream("samples"))
@@ -182,9 +179,6 @@ def test_a_sample_is_what_it_says():
             expected = spec.strengths[feature] * drawn.sign[..., feature : feature + 1]
             assert torch.equal(values, torch.where(own, expected, 0.0))
         assert (drawn.x[drawn.owner >= 0][:, 2:] == 0).all()
-
-
-def test_a_replicate_alone_is_what_it_is_in_company():
     spec = SPEC
     together = sample(spec, 8, Streams(0, "noncontrastive", "alone", range(4))("samples"))
     alone = sample(spec, 8, Streams(0, "noncontrastive", "alone", [2])("samples"))

@@ -10,13 +10,11 @@ import pandas as pd
 import pytest
 import torch
 import yaml
-from PIL import Image
 from safetensors.torch import save_file
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import spence
 
-from featlearn.core import loops
 from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -48,26 +46,17 @@ def test_nuclear_norm_and_gradient_are_those_of_the_svd(shape):
     torch.testing.assert_close(own, torch.autograd.grad(wanted.sum(), x)[0])
 
 
-def test_nuclear_norm_of_a_batch_without_full_rank_has_a_finite_subgradient():
+def test_nuclear_norm_without_full_rank_and_stable_ranks():
     x = torch.ones(6, 10, requires_grad=True)
     nuclear_norm(x).backward()
     torch.testing.assert_close(x.grad, torch.full((6, 10), 1 / math.sqrt(60)))
     zero = torch.zeros(3, 4, requires_grad=True)
     nuclear_norm(zero).backward()
     assert torch.equal(zero.grad, torch.zeros(3, 4))
-
-
-def test_stable_ranks_of_an_isometry():
     ranks = stable_ranks(2 * torch.eye(4))
     assert ranks["standard"] == pytest.approx(4)
     assert ranks["printed"] == pytest.approx(8)
     assert ranks["centred"] == pytest.approx(3)
-
-
-def test_signed_uniform_has_its_moments():
-    z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
-    assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
-    assert float(z.square().mean()) == pytest.approx(1 / 3, abs=0.01)
 
 
 def test_newton_ends_where_descent_on_all_coordinates_would():
@@ -77,6 +66,9 @@ def test_newton_ends_where_descent_on_all_coordinates_would():
     assert 1 / 0.9 * 0.98 <= alpha / beta <= 1.03 / 0.9
     # the sheet's row, to what 2000 draws tell
     assert alpha == pytest.approx(0.0548, rel=0.02)
+    z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
+    assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
+    assert float(z.square().mean()) == pytest.approx(1 / 3, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +131,16 @@ def test_best_supports_hold_invariant_coordinates():
     assert found[1][0] < 2
 
 
-def test_toy_accuracy_is_that_of_many_points():
+def test_toy_accuracies_are_those_of_many_points_and_the_printed_ones_need_other_slopes():
     for slope in (-1.7, -0.4, 0.25, 0.9, 2.0):
         for agrees in (toy.ID, toy.OOD):
             x, y = toy.draw(200_000, agrees, [generator(0, "toy", agrees)])
             right = ((x[0] @ torch.tensor([1.0, slope]).double()) * y[0] > 0).double().mean()
             assert toy.accuracy(slope, agrees) == pytest.approx(float(right), abs=0.006)
+    assert toy.accuracy(0.686, toy.OOD) == pytest.approx(0.76, abs=1e-3)
+    assert toy.accuracy(0.686, toy.ID) == pytest.approx(0.897, abs=1e-3)
+    assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
+    assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
 
 
 def test_a_weak_l2_leaves_the_toy_with_a_slope_of_0446_and_not_0504():
@@ -177,16 +173,6 @@ def test_toy_optima_are_those_of_the_quadrature(kind, penalty, slope):
     assert float(w[1] / w[0]) == pytest.approx(slope, abs=3e-4)
     least = toy.accuracy(toy.strong_limit(kind), toy.OOD)  # of all weights
     assert toy.accuracy(float(w[1] / w[0]), toy.OOD) > least - 1e-4
-
-
-def test_printed_toy_accuracies_need_other_slopes():
-    assert toy.accuracy(0.686, toy.OOD) == pytest.approx(0.76, abs=1e-3)
-    assert toy.accuracy(0.686, toy.ID) == pytest.approx(0.897, abs=1e-3)
-    assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
-    assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
-
-
-# --------------------------------------------------------------------------- the trainer
 
 
 def test_swad_averages_the_valley():
@@ -299,8 +285,6 @@ def test_networks_of_a_stack_train_as_each_would_alone(norm):
         torch.testing.assert_close(every[key][5].float(), value[0].float(), rtol=1e-3, atol=1e-4)
 
 
-# --------------------------------------------------------------------------- domains
-
 TRAINING = {
     "steps": 4, "rate": 1e-3, "weight_decay": 0.0, "batch_size": 4, "checkpoint_every": 2,
     "frozen_norms": False, "at_once": 8,
@@ -374,55 +358,6 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
         assert np.isfinite(claim.measure(found)).all()
 
 
-@pytest.fixture
-def killed_job(tmp_path, monkeypatch):
-    """A job on tiny folders whose state is kept after every step; dies after some of them."""
-    job, after, calls = _tiny(tmp_path), Loop.after, []
-
-    def run(dies_after=None, offered=True):
-        if offered:
-            loops.offer(lambda: tmp_path / "kept", 0.0)
-        calls.clear()
-
-        def counted(self, step, state):
-            after(self, step, state)
-            calls.append(step)
-            if len(calls) == dies_after:
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr(Loop, "after", counted)
-        try:
-            return domains.train_stack(job)
-        except KeyboardInterrupt:
-            return None
-        finally:
-            loops.withdraw()
-
-    run.calls, run.kept, run.data = calls, tmp_path / "kept", tmp_path / "data"
-    return run
-
-
-def test_a_killed_job_on_domains_goes_on_where_it_was(killed_job, capsys):
-    undisturbed = killed_job(offered=False)
-    for done in (1, 2):
-        assert killed_job(1) is None
-        assert killed_job.calls == [done]
-        assert "belong to trainings" not in capsys.readouterr().err
-    found = killed_job()
-    assert killed_job.calls == [3]
-    assert "test goes on after step 2" in capsys.readouterr().err
-    pd.testing.assert_frame_equal(found["trained"], undisturbed["trained"], check_exact=True)
-
-
-def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
-    assert killed_job(2) is None
-    for path in killed_job.data.glob("art/cat/*.png"):
-        Image.new("RGB", (12, 12)).save(path)
-    killed_job()
-    assert killed_job.calls[0] == 1
-    assert "belong to trainings with other settings" in capsys.readouterr().err
-
-
 def test_other_weights_make_another_run_and_missing_files_are_told(tmp_path):
     own = {"made": "folders", "data": {"path": str(tmp_path / "PACS")}}
     weights = "torchvision:ResNet50_Weights.IMAGENET1K_V1"
@@ -457,8 +392,8 @@ def test_rows_are_those_of_the_images_and_hold_no_copy():
 
 
 def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkeypatch):
-    job = _tiny(tmp_path, trials=2, arms={"ERM": {}, "ERM-NU": {"nu": 0.01}})
-    lazy = _measured(job)
+    job = _tiny(tmp_path, arms={"ERM": {}, "ERM-NU": {"nu": 0.01}})
+    lazy = domains.train_stack(job)["trained"]
 
     def copied(own, share, name):
         parts = training_parts(own, share, name)
@@ -468,8 +403,8 @@ def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkey
         )
 
     monkeypatch.setattr(domains, "training_parts", copied)
-    for name, frame in _measured(job).items():
-        pd.testing.assert_frame_equal(frame, lazy[name], check_exact=True)
+    copies = domains.train_stack(job)["trained"]
+    pd.testing.assert_frame_equal(copies, lazy, check_exact=True)
 
 
 def test_ranks_and_accuracies_are_judged_up_to_the_weight_that_no_longer_learns():

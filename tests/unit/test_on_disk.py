@@ -1,7 +1,6 @@
 """Folders of pictures that are not what their owner thinks: refused, or told, before a long run."""
 
 import os
-import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -146,16 +145,6 @@ def test_kinds_that_are_not_read_small_classes_and_classes_one_level_too_deep_ar
     assert "below each of them lie the same folders, cat, dog" in hints(look(data(root)))[1]
 
 
-@pytest.mark.parametrize(
-    "names", [("日本", "ברוש"), ("e\u0301", "é"), ("$x_1$", "a|b"), ("-rf", "new\nline")]
-)
-def test_names_of_classes_from_everywhere(names, tmp_path):
-    root = grow(tmp_path / "a", *names)
-    own = images.read(root, size=16)
-    assert len(own.classes) == 2
-    assert all(unicodedata.normalize("NFC", name).isprintable() for name in own.classes)
-
-
 def test_a_class_of_one_picture_is_trained_on_or_tested_on(tmp_path):
     root = grow(grow(tmp_path / "a", "many"), "one", count=1)
     own = images.read(root, size=16)
@@ -180,9 +169,6 @@ def test_a_named_pipe_among_the_pictures_keeps_nobody_waiting(flowers):
 def test_a_label_beyond_measure_takes_no_memory(label):
     with pytest.raises(FeatlearnError, match=f"label {label}; expected less than"):
         images.read([(np.zeros((4, 4, 3), np.uint8), n) for n in (0, label)], size=8)
-
-
-# --------------------------------------------------------------------------- the command
 
 
 def test_a_config_that_is_a_folder_or_no_text_is_not_written_over(

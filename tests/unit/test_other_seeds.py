@@ -1,7 +1,5 @@
 """Which claims of a published run have other seeds: those that both runs made alike."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -84,28 +82,29 @@ def alone(folder: Path) -> set[str]:
     return {row["claim"] for row in read_ledger(folder) if not row["others"]}
 
 
-@pytest.mark.parametrize(
-    ("changed", "unlike"),
-    [
-        ({}, set()),
-        # an experiment that the second run did not have
-        ({"mrp.noise": {"replicates": 3}}, set()),
-        ({"mrp.headline": {"replicates": 20}}, {"mrp/headline"}),
-        # what several experiments read, of one paper or outside of it
-        ({"mrp.clean.data": {"patches": 8}}, {"mrp/transfer"}),
-        ({"images.world": {"size": 8}}, {"mrp/pictures"}),
-        # no section of its own: all claims of its paper may follow from it
-        ({"gemfilter.depths": 4}, {"gemfilter/costs"}),
-    ],
-)
+@pytest.mark.parametrize(("changed", "unlike"), [
+    ({}, set()),
+    # an experiment that the second run did not have
+    ({"mrp.noise": {"replicates": 3}}, set()),
+    ({"mrp.headline": {"replicates": 20}}, {"mrp/headline"}),
+    # what several experiments read, of one paper or outside of it
+    ({"mrp.clean.data": {"patches": 8}}, {"mrp/transfer"}),
+    ({"images.world": {"size": 8}}, {"mrp/pictures"}),
+    # no section of its own: all claims of its paper may follow from it
+    ({"gemfilter.depths": 4}, {"gemfilter/costs"}),
+])  # fmt: skip
 def test_a_claim_has_another_seed_where_what_it_reads_is_the_same(tmp_path, changed, unlike):
     assert alone(published(tmp_path, changed)) == unlike
 
 
-def test_runs_of_other_settings_are_no_pair(tmp_path):
+def test_runs_of_other_settings_and_folders_without_a_section_are_no_pair(tmp_path):
     folder = published(tmp_path, {"threads": 2})
     assert other_seeds(folder) == []
     assert all("others" not in row for row in read_ledger(folder))
+    other = CONFIG | {"mrp": CONFIG["mrp"] | {"headline": {}}}
+    strange = {"artefact": "mrp/measurements/strange.parquet"}
+    assert made_alike(strange, CONFIG, CONFIG, {})
+    assert not made_alike(strange, CONFIG, other, {})
 
 
 @pytest.mark.parametrize("other", [{"quantity": "another"}, {"spread_kind": "of a median"}])
@@ -166,20 +165,17 @@ def test_a_withdrawn_verdict_is_open_and_says_why(tmp_path, monkeypatch):
     assert by_claim["mrp/transfer"]["verdict"] == HOLDS
 
 
-@pytest.mark.parametrize(
-    ("settings", "verdict", "here", "in_small"),
-    [
-        # the published settings: all published seeds decide
-        ({"run": "desk"}, UNDECIDED, HOLDS, False),
-        # another seed of its own is none against itself
-        ({"run": "desk-seed-1", "seed": 1}, HOLDS, HOLDS, False),
-        # a plain small run: the published verdict first
-        ({"scale": "tour", "run": "tour"}, UNDECIDED, HOLDS, True),
-        # a run of one's own: its own verdict first, the published one beside it
-        ({"scale": "tour", "run": "mine"}, HOLDS, HOLDS, False),
-        ({"run": "mine", "mrp": {"headline": {"replicates": 3}}}, HOLDS, HOLDS, False),
-    ],
-)
+@pytest.mark.parametrize(("settings", "verdict", "here", "in_small"), [
+    # the published settings: all published seeds decide
+    ({"run": "desk"}, UNDECIDED, HOLDS, False),
+    # another seed of its own is none against itself
+    ({"run": "desk-seed-1", "seed": 1}, HOLDS, HOLDS, False),
+    # a plain small run: the published verdict first
+    ({"scale": "tour", "run": "tour"}, UNDECIDED, HOLDS, True),
+    # a run of one's own: its own verdict first, the published one beside it
+    ({"scale": "tour", "run": "mine"}, HOLDS, HOLDS, False),
+    ({"run": "mine", "mrp": {"headline": {"replicates": 3}}}, HOLDS, HOLDS, False),
+])  # fmt: skip
 def test_a_run_shows_the_published_verdict_beside_its_own(
     tmp_path, settings, verdict, here, in_small
 ):
@@ -216,10 +212,3 @@ def test_the_sections_that_are_said_to_be_read_are_those_of_the_config():
             for key in place.split("."):
                 part = part[key]
             assert isinstance(part, dict), place
-
-
-def test_a_folder_without_a_section_follows_from_all_of_its_paper():
-    other = CONFIG | {"mrp": CONFIG["mrp"] | {"headline": {}}}
-    strange = {"artefact": "mrp/measurements/strange.parquet"}
-    assert made_alike(strange, CONFIG, CONFIG, {})
-    assert not made_alike(strange, CONFIG, other, {})

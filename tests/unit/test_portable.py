@@ -22,28 +22,22 @@ def test_a_portable_run_has_a_folder_of_its_own_and_compiles_nothing():
     assert load({"scale": "smoke"}, ROOT)["portable"] is False
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"threads": 2}, "threads: 2; expected 1"),
-        ({"device": "auto"}, "device: 'auto'; expected 'cpu'"),
-        ({"compile": "always"}, "compile: 'always'; expected auto or never"),
-    ],
-)
+@pytest.mark.parametrize(("change", "told"), [
+    ({"threads": 2}, "threads: 2; expected 1"),
+    ({"device": "auto"}, "device: 'auto'; expected 'cpu'"),
+    ({"compile": "always"}, "compile: 'always'; expected auto or never"),
+])  # fmt: skip
 def test_what_contradicts_it_is_refused_by_name(change, told):
     with pytest.raises(ConfigError, match=told):
         load({"scale": "smoke", "portable": True, **change}, ROOT)
 
 
-def test_a_compiled_training_of_images_is_found_wherever_it_stands():
+def test_a_portable_run_is_pinned_and_a_compiled_training_found_wherever_it_stands():
     config = {"portable": True, "device": "cpu", "threads": 1, "compile": "auto",
               "images": {"cases": [{"training": {"compile": True}}]}}  # fmt: skip
     (fault,) = portable.faults(config)
     assert fault.startswith("images.cases[0].training.compile: True")
     assert not list(portable.faults(config | {"portable": False}))
-
-
-def test_a_job_looks_whether_all_is_pinned():
     environment: dict[str, str] = {}
     portable.pin(environment)
     portable.check(environment)
@@ -86,11 +80,7 @@ def test_functions_are_numpys_in_every_form_and_have_their_gradients(begun, tmp_
     portable.pin(environment)
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests/emulated")])
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS], cwd=tmp_path,
+        env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr

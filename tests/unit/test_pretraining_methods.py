@@ -26,15 +26,9 @@ MAE = {"kind": "mae", **LIGHT}
 DATA2VEC = {"kind": "data2vec", "mask_size": 4, "top_blocks": 1}
 BEIT = {"kind": "beit", "mask_size": 4, "codes": 5}
 EVERY = [
-    (CNN, SIMMIM),
-    (CNN, SIMMIM | {"decoder": "linear", "mask_token": "stem"}),
-    (CNN, DATA2VEC),
-    (CNN, BEIT),
-    (VIT, SIMMIM),
-    (VIT, MAE),
-    (VIT, DATA2VEC | {"top_blocks": 2}),
-    (VIT, BEIT),
-]
+    (CNN, SIMMIM), (CNN, SIMMIM | {"decoder": "linear", "mask_token": "stem"}), (CNN, DATA2VEC),
+    (CNN, BEIT), (VIT, SIMMIM), (VIT, MAE), (VIT, DATA2VEC | {"top_blocks": 2}), (VIT, BEIT),
+]  # fmt: skip
 BATCH = 6
 
 
@@ -65,9 +59,6 @@ def masked(encoder, method):
 
 def predicted_of(objective, x, mask):
     return objective.predict(objective.encoder.body(objective.mask(objective.encoder, x, mask)))
-
-
-# ------------------------------------------------------------------------------- all of them
 
 
 @pytest.mark.parametrize(("encoder", "method"), EVERY)
@@ -134,9 +125,6 @@ def test_tokens_and_biases_do_not_decay_and_a_teacher_is_in_no_group(encoder, me
         else:
             small = parameter.ndim < 2 or name.endswith(("token", "pos_embed"))
             assert grouped[id(parameter)] == (0 if small else 0.05)
-
-
-# ---------------------------------------------------------------------------------------- SimMIM
 
 
 class Constant(torch.nn.Module):
@@ -215,15 +203,16 @@ def test_a_cell_of_the_decoder_paints_its_own_place():
         assert tuple(changed.amax(0)) == high
 
 
-# ------------------------------------------------------------------------------------------- MAE
-
-
-def test_mae_counts_and_folding():
+def test_mae_counts_and_folds_and_paints_in_place(monkeypatch):
     objective, x, order = masked(VIT, MAE)
     assert torch.equal(order.sort(1).values, torch.arange(16).expand(BATCH, -1))
     assert objective.visible(order) == 4
     assert torch.equal(fold(patches(x, 4), 4, (SIZE, SIZE)), x)
     assert torch.equal(patches(x, 4)[:, 6].view(-1, 3, 4, 4), x[:, :, 4:8, 8:12])
+    objective, x, order = masked(VIT, MAE)
+    hidden = take(patches(x, 4), order[:, 4:])
+    monkeypatch.setattr(objective, "predict", lambda *_: hidden)
+    assert torch.equal(objective.reconstruct(x, order), x)
 
 
 def test_mae_is_the_one_that_puts_the_tokens_back_in_place():
@@ -241,13 +230,6 @@ def test_mae_is_the_one_that_puts_the_tokens_back_in_place():
     torch.testing.assert_close(objective.predict(x, order), wanted)
 
 
-def test_mae_reconstruction_leaves_what_was_visible_and_paints_in_place(monkeypatch):
-    objective, x, order = masked(VIT, MAE)
-    hidden = take(patches(x, 4), order[:, 4:])
-    monkeypatch.setattr(objective, "predict", lambda *_: hidden)
-    assert torch.equal(objective.reconstruct(x, order), x)
-
-
 def test_mae_looks_at_masked_patches_only_and_sees_the_others():
     objective, x, order = masked(VIT, MAE)
     hidden = torch.zeros(BATCH, 16, dtype=torch.bool).scatter_(1, order[:, 4:], True)
@@ -260,9 +242,6 @@ def test_mae_looks_at_masked_patches_only_and_sees_the_others():
     torch.testing.assert_close(objective.loss(x, order), (predicted - normal).square().mean())
     plain = build(VIT, MAE | {"normalised_target": False})
     torch.testing.assert_close(plain.loss(x, order), (predicted - target).square().mean())
-
-
-# -------------------------------------------------------------------------------------- data2vec
 
 
 @pytest.mark.parametrize("encoder", [CNN, VIT])
@@ -309,9 +288,6 @@ def test_the_target_is_the_average_of_the_normalised_last_blocks():
         outputs.append(F.layer_norm(tokens[:, 1:], (16,)))
     wanted = (outputs[-1] + outputs[-2]) / 2
     torch.testing.assert_close(objective.target(x).flatten(2).transpose(1, 2), wanted)
-
-
-def test_a_convolutional_target_is_made_of_the_last_stage():
     encoder = CNN | {"blocks": 2}
     objective, x = build(encoder, DATA2VEC | {"top_blocks": 6}), pictures()
     copied = copy.deepcopy(objective.teacher)
@@ -329,9 +305,6 @@ def test_data2vec_looks_at_masked_positions_only(monkeypatch):
     gap = (predicted - target).movedim(1, -1)[mask].abs()
     wanted = torch.where(gap < 2, gap.square() / 4, gap - 1).mean()
     torch.testing.assert_close(loss, wanted)
-
-
-# ------------------------------------------------------------------------------------------ BEiT
 
 
 def test_beit_predicts_the_codes_of_a_teacher_that_never_changes():
@@ -380,33 +353,33 @@ def test_k_means_finds_separate_heaps_and_leaves_no_code_empty():
     assert torch.equal(centres, k_means(points, 6, 30, (0, "heaps")))
 
 
-# ---------------------------------------------------------------------------------------- faults
-
-
-def test_positions_that_hold_several_mask_cells_count_by_their_share():
+def test_positions_count_by_their_share_of_masked_cells_on_any_grid():
     objective, x, mask = masked(CNN | {"stem_stride": 2}, DATA2VEC)
     shares = masked_share(mask, 4, 8)
     predicted = predicted_of(objective, x, mask)
     gap = F.smooth_l1_loss(predicted, objective.target(x), reduction="none", beta=2.0).mean(1)
     torch.testing.assert_close(objective.loss(x, mask), (gap * shares).sum() / shares.sum())
+    mask = torch.tensor([[[True, False], [False, False]]])
+    assert torch.equal(masked_share(mask, 4, 8), torch.tensor([[[0.25]]]))
+    assert torch.equal(masked_share(mask, 4, 4), mask.float())
+    assert torch.equal(masked_share(mask, 4, 2), upsample(mask, 2).float())
+    with pytest.raises(ConfigError, match="cells of 4 px over a map of 6 px"):
+        masked_share(mask, 4, 6)
 
 
-@pytest.mark.parametrize(
-    ("encoder", "method", "message"),
-    [
-        (CNN, {"kind": "simim"}, "pretraining.kind: 'simim'; expected one of simmim, mae"),
-        (CNN, SIMMIM | {"decoder_deep": 3}, "pretraining.decoder_deep: unknown option of simmim"),
-        (CNN, SIMMIM | {"decoder": "mlp"}, "pretraining.decoder: 'mlp'"),
-        (CNN, SIMMIM | {"mask_token": "head"}, "pretraining.mask_token: 'head'"),
-        (CNN, SIMMIM | {"decoder_stride": 6}, "pretraining.decoder_stride: 6; expected a multiple"),
-        (VIT, SIMMIM | {"mask_size": 2}, "pretraining.mask_size: 2; expected a multiple of the 4"),
-        (VIT | {"positions": "relative"}, MAE, "encoder.positions: relative; mae drops patches"),
-        (CNN, MAE, "mae needs a vision transformer, not SmallResNet"),
-        (VIT, DATA2VEC | {"top_blocks": 4}, "pretraining.top_blocks: 4; expected 1 to 3"),
-        (VIT, DATA2VEC | {"tau_start": 1.1}, "pretraining.tau_start: 1.1"),
-        (CNN | {"widths": [8, 8]}, BEIT, "its cells are 4 px, the student's 2 px"),
-    ],
-)
+@pytest.mark.parametrize(("encoder", "method", "message"), [
+    (CNN, {"kind": "simim"}, "pretraining.kind: 'simim'; expected one of simmim, mae"),
+    (CNN, SIMMIM | {"decoder_deep": 3}, "pretraining.decoder_deep: unknown option of simmim"),
+    (CNN, SIMMIM | {"decoder": "mlp"}, "pretraining.decoder: 'mlp'"),
+    (CNN, SIMMIM | {"mask_token": "head"}, "pretraining.mask_token: 'head'"),
+    (CNN, SIMMIM | {"decoder_stride": 6}, "pretraining.decoder_stride: 6; expected a multiple"),
+    (VIT, SIMMIM | {"mask_size": 2}, "pretraining.mask_size: 2; expected a multiple of the 4"),
+    (VIT | {"positions": "relative"}, MAE, "encoder.positions: relative; mae drops patches"),
+    (CNN, MAE, "mae needs a vision transformer, not SmallResNet"),
+    (VIT, DATA2VEC | {"top_blocks": 4}, "pretraining.top_blocks: 4; expected 1 to 3"),
+    (VIT, DATA2VEC | {"tau_start": 1.1}, "pretraining.tau_start: 1.1"),
+    (CNN | {"widths": [8, 8]}, BEIT, "its cells are 4 px, the student's 2 px"),
+])  # fmt: skip
 def test_impossible_settings_are_named(encoder, method, message):
     with pytest.raises(ConfigError, match=message):
         build(encoder, method)
@@ -420,9 +393,6 @@ def test_images_must_be_whole_cells():
         objective(x, None, draws())
     with pytest.raises(ConfigError, match="cells of 4 px do not fill an image of 18x18 px"):
         objective(pictures(size=18), None, draws())
-
-
-# --------------------------------------------------------------------------- masking
 
 
 def many(size=64, step=0, rows=None):
@@ -439,12 +409,9 @@ def test_every_image_has_exactly_the_rounded_up_number_of_masked_cells(ratio, gr
     assert (mask.sum((1, 2)) == wanted).all()
 
 
-def test_every_cell_is_masked_as_often_as_any_other():
+def test_a_mask_hides_every_cell_as_often_and_alike_in_every_process():
     mask = random_mask(many(8000), (4, 4), 0.25).double().mean(0)
     assert (mask - 0.25).abs().max() < 5 * math.sqrt(0.25 * 0.75 / 8000)
-
-
-def test_a_process_masks_its_images_as_one_process_with_all_of_them():
     whole = random_mask(many(10), (4, 4), 0.6)
     parts = [random_mask(many(10, rows=rows), (4, 4), 0.6) for rows in (slice(0, 7), slice(7, 10))]
     assert torch.equal(torch.cat(parts), whole)
@@ -455,12 +422,3 @@ def test_a_process_masks_its_images_as_one_process_with_all_of_them():
 def test_a_ratio_that_hides_nothing_or_all_is_refused(ratio, number):
     with pytest.raises(ConfigError, match=f"mask ratio {ratio}"):
         masked_count(ratio, number)
-
-
-def test_share_of_a_coarser_and_of_a_finer_grid():
-    mask = torch.tensor([[[True, False], [False, False]]])
-    assert torch.equal(masked_share(mask, 4, 8), torch.tensor([[[0.25]]]))
-    assert torch.equal(masked_share(mask, 4, 4), mask.float())
-    assert torch.equal(masked_share(mask, 4, 2), upsample(mask, 2).float())
-    with pytest.raises(ConfigError, match="cells of 4 px over a map of 6 px"):
-        masked_share(mask, 4, 6)

@@ -93,14 +93,11 @@ def test_a_class_or_a_feature_that_says_nothing_does_no_harm():
     assert (fitted.predict(x) < CLASSES).all()
 
 
-def test_a_solver_that_does_not_arrive_says_so(monkeypatch):
+def test_a_solver_that_does_not_arrive_and_faulty_input_are_named(monkeypatch):
     x, y = features(200, 10)
     monkeypatch.setattr(heads, "NEWTON_STEPS", 1)
     with pytest.raises(NotConvergedError, match=r"penalty 1e-06: after 1 steps"):
         fit_path(x, y, CLASSES, [1e-6])
-
-
-def test_faulty_input_is_named():
     x, y = features(20, 5)
     with pytest.raises(ValueError, match=r"labels: expected integers from 0 to 1, got 0 to 3"):
         fit_path(x, y, 2, [1.0])
@@ -114,15 +111,12 @@ def test_faulty_input_is_named():
         nearest_neighbours((x, y), x, CLASSES, (30,))
 
 
-# ------------------------------------------------------------------------------- several labels
-
-
 def several(images: int, width: int) -> tuple[Tensor, Tensor]:
     x, y = features(images, width, apart=0.4)
     return standardised(x), torch.stack([y == 0, y >= 2, y == 3], 1).long()
 
 
-def test_several_labels_are_one_regression_a_class():
+def test_several_labels_are_one_regression_a_class_over_those_that_count():
     x, y = several(300, 15)
     fitted = fit_path(x, y, 3, [1e-2], standardise=False, tolerance=1e-10)[0]
     expected = 0.0
@@ -130,9 +124,6 @@ def test_several_labels_are_one_regression_a_class():
         weight, bias = reference(x, y[:, k], 1e-2)
         expected += objective(x, y[:, k : k + 1], weight, bias, 1e-2)
     assert fitted.objective == pytest.approx(expected, rel=1e-7)
-
-
-def test_a_label_that_does_not_count_has_no_influence():
     x, y = several(300, 15)
     y[:100, 1] = -1
     fitted = fit_path(x, y, 3, [1e-2], standardise=False, tolerance=1e-10)[0]
@@ -141,25 +132,19 @@ def test_a_label_that_does_not_count_has_no_influence():
     torch.testing.assert_close(fitted.weight[1:2], rest, rtol=0, atol=1e-4)
 
 
-def test_average_precision_is_that_of_scikit_learn():
+def test_average_precision_is_that_of_scikit_learn_and_by_hand():
     stream = torch.Generator().manual_seed(0)
     scores = torch.randint(12, (50, 3), generator=stream).float()  # with ties
     labels = torch.randint(2, (50, 3), generator=stream)
     expected = [average_precision_score(labels[:, k], scores[:, k]) for k in range(3)]
     np.testing.assert_allclose(average_precision(scores, labels), expected, rtol=1e-12)
-
-
-def test_average_precision_by_hand():
     scores = torch.tensor([[0.9], [0.8], [0.7], [0.6]])
     labels = torch.tensor([[1], [0], [1], [-1]])  # precision 1 to recall 1/2, then 2/3
     assert average_precision(scores, labels).item() == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision(scores, torch.zeros(4, 1)).isnan().all()
 
 
-# ------------------------------------------------------------------------------- the penalty
-
-
-def test_the_penalty_is_chosen_on_the_validation_split():
+def test_the_penalty_is_chosen_on_validation_and_the_probe_fitted_on_both_splits():
     x, y = features(120, 80, apart=0.35)
     other = features(400, 80, apart=0.35, seed=0)[0][120:], features(400, 80, apart=0.35)[1][120:]
     penalties = [1e-6, 1.0, 1e-2, 1e-4]
@@ -167,16 +152,10 @@ def test_the_penalty_is_chosen_on_the_validation_split():
     scores = [float((one.predict(other[0]) == other[1]).double().mean()) for one in path]
     best = path[scores.index(max(scores))]  # the first of equals: the largest penalty
     assert choose_probe((x, y), other, CLASSES, penalties).penalty == best.penalty
-
-
-def test_the_probe_is_fitted_again_on_both_splits():
     x, y = features(200, 10)
     chosen = choose_probe((x[:150], y[:150]), (x[150:], y[150:]), CLASSES)
     whole = fit_path(x, y, CLASSES, [chosen.penalty])[0]
     assert torch.equal(chosen.weight, whole.weight)
-
-
-# --------------------------------------------------------------------------- neighbours
 
 
 VOTED = 5

@@ -26,26 +26,20 @@ from featlearn.core.provenance import (
     write_record,
 )
 
-# ------------------------------------------------------------------------------- fingerprint
-
 #: A small library: module file below ``featlearn/`` and its source.
 LIBRARY = {
-    "__init__.py": "",
-    "core/__init__.py": "",
-    "core/used.py": "value = 1\n",
-    "core/other.py": "value = 2\n",
-    "core/far.py": "from featlearn.paper.train import train\n",
+    "__init__.py": "", "core/__init__.py": "", "core/used.py": "value = 1\n",
+    "core/other.py": "value = 2\n", "core/far.py": "from featlearn.paper.train import train\n",
     "paper/__init__.py": "",
     "paper/train.py": "from featlearn.core.used import value\ntrain = value\n",
     "paper/sibling.py": "from .train import train\n",
     "paper/sibling_module.py": "from . import train\n",
     "paper/upward.py": "from ..core.used import value\n",
     "paper/upward_module.py": "from ..core import used\n",
-    "paper/deep/__init__.py": "from ..upward import value\n",
-    "paper/deep/leaf.py": "leaf = 1\n",
+    "paper/deep/__init__.py": "from ..upward import value\n", "paper/deep/leaf.py": "leaf = 1\n",
     "paper/circle_a.py": "from featlearn.paper import circle_b\n",
     "paper/circle_b.py": "from featlearn.paper import circle_a\nfrom featlearn.core import used\n",
-}
+}  # fmt: skip
 
 
 def forget_sources():
@@ -150,15 +144,12 @@ def test_an_edit_of_a_module_moves_the_fingerprint_of_what_imports_it(library, h
     assert not is_touched(library, "core/other.py")
 
 
-def test_an_edit_that_adds_an_import_brings_the_module_in(library):
+def test_an_edit_brings_modules_in_and_names_count_but_no_places(library, tmp_path):
     script_with(library, "import featlearn.core.far")
     assert not is_touched(library, "core/other.py")
     with open(library / "featlearn/core/used.py", "a") as file:
         file.write("from featlearn.core import other\n")
     assert is_touched(library, "core/other.py")
-
-
-def test_the_fingerprint_depends_on_names_and_not_on_where_the_project_lies(library, tmp_path):
     script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
     before = printed(library)
     shutil.copytree(library, tmp_path / "elsewhere")
@@ -166,8 +157,6 @@ def test_the_fingerprint_depends_on_names_and_not_on_where_the_project_lies(libr
     (library / "featlearn/core/used.py").rename(library / "featlearn/core/renamed.py")
     assert printed(library) != before
 
-
-# ------------------------------------------------------------------------------- by meaning
 
 JOBS = textwrap.dedent(
     '''
@@ -227,55 +216,43 @@ def test_an_edit_that_computes_nothing_leaves_every_fingerprint(library, old, ne
     assert edited(library, old, new) == set()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "moved"),
-    [
-        ("return helper(value)", "return helper(value) + 1", {"sample"}),
-        ("return x + RATE", "return x - RATE", {"sample"}),  # what it calls
-        ("RATE = 1", "RATE = 2", {"sample"}),  # what that reads
-        ("return math.pi", "return math.e", {"lonely"}),
-        ("def sample(job: Job)", "def sample(job: Job, more=2)", {"sample"}),
-        ("TABLE = {}", "TABLE = {1: 2}", set()),  # nobody's
-        # a statement of the module may change what any function reads
-        ("TABLE = {}", "TABLE = {}\nTABLE.update(x=1)", set(NAMES)),
-        ("TABLE = {}", "for RATE in (1, 2): pass", set(NAMES)),
-        ("TABLE = {}", "if math.pi > 3:\n    RATE = 2", set(NAMES)),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "moved"), [
+    ("return helper(value)", "return helper(value) + 1", {"sample"}),
+    ("return x + RATE", "return x - RATE", {"sample"}),  # what it calls
+    ("RATE = 1", "RATE = 2", {"sample"}),  # what that reads
+    ("return math.pi", "return math.e", {"lonely"}),
+    ("def sample(job: Job)", "def sample(job: Job, more=2)", {"sample"}),
+    ("TABLE = {}", "TABLE = {1: 2}", set()),  # nobody's
+    # a statement of the module may change what any function reads
+    ("TABLE = {}", "TABLE = {}\nTABLE.update(x=1)", set(NAMES)),
+    ("TABLE = {}", "for RATE in (1, 2): pass", set(NAMES)),
+    ("TABLE = {}", "if math.pi > 3:\n    RATE = 2", set(NAMES)),
+])  # fmt: skip
 def test_an_edit_moves_the_functions_that_use_what_was_edited(library, old, new, moved):
     assert edited(library, old, new) == {*moved, "module"}
 
 
-def test_a_function_depends_on_the_modules_that_it_uses(library):
+def test_a_function_depends_on_what_it_uses_and_on_the_number_of_the_frame(library, monkeypatch):
     script_with(library, JOBS)
     assert is_touched(library, "core/used.py", f"{ENTRY}:sample")
     assert not is_touched(library, "core/used.py", f"{ENTRY}:lonely")
     assert not is_touched(library, "core/other.py", f"{ENTRY}:sample")
     for words in ("# a word\n", "'a word'\n"):
         assert not is_touched(library, "core/used.py", f"{ENTRY}:sample", edit=words)
-
-
-def test_the_frame_enters_by_its_number_alone(library, monkeypatch):
     (library / "featlearn/core/job.py").write_text("Job = 1\n")
     script_with(library, "from featlearn.core.job import Job\ndef sample(job):\n    return Job\n")
     before = printed(library, f"{ENTRY}:sample")
     assert not is_touched(library, "core/job.py", f"{ENTRY}:sample")
     monkeypatch.setattr(provenance, "FRAME_VERSION", provenance.FRAME_VERSION + 1)
     assert printed(library, f"{ENTRY}:sample") != before
-
-
-def test_every_module_of_the_frame_is_there():
     assert [name for name in provenance.FRAME if provenance.module_file(name) is None] == []
 
 
-@pytest.mark.parametrize(
-    ("root", "told"),
-    [
-        ("featlearn.nowhere", "featlearn.nowhere: there is no such module"),
-        ("featlearn.nowhere:sample", "featlearn.nowhere: there is no such module"),
-        ("featlearn.core.used:valeu", "used.py: no 'valeu' is defined there"),
-    ],
-)
+@pytest.mark.parametrize(("root", "told"), [
+    ("featlearn.nowhere", "featlearn.nowhere: there is no such module"),
+    ("featlearn.nowhere:sample", "featlearn.nowhere: there is no such module"),
+    ("featlearn.core.used:valeu", "used.py: no 'valeu' is defined there"),
+])  # fmt: skip
 def test_what_is_not_there_is_told_by_name(library, root, told):
     with pytest.raises(FeatlearnError, match=told):
         printed(library, root)
@@ -296,9 +273,6 @@ def test_what_a_plan_remembers_gives_the_same_fingerprints(library, tmp_path, mo
         kept.write_text(broken)
         notes.open_notes(kept)
         assert printed(library, f"{ENTRY}:sample") == before
-
-
-# ------------------------------------------------------------------------------- the real library
 
 
 def python(code: str) -> str:
@@ -328,9 +302,6 @@ def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source)
     # the frame enters by its number, and so does what only the frame uses
     frame = provenance.FRAME | {"featlearn.core.files"}
     assert set(imported) - frame <= set(modules_of(script))
-
-
-# ------------------------------------------------------------------------------- records
 
 
 def artefact_with_record(results: Path, name: str = "mrp/history.parquet") -> Path:
@@ -371,16 +342,13 @@ def test_a_record_that_cannot_be_read_is_none(tmp_path, content):
 CUT, SHA = "40 bytes, 100 were written", "its SHA-256 is "
 
 
-@pytest.mark.parametrize(
-    ("content", "moved", "quick", "thorough"),
-    [
-        (b"0123456789" * 10, 0, None, None),
-        (b"0123456789" * 10, 1, None, None),  # only touched
-        (b"0123456789" * 4, 0, CUT, CUT),
-        (b"X123456789" * 10, 1, SHA, SHA),
-        (b"X123456789" * 10, 0, None, SHA),  # under the old time: one stat cannot see it
-    ],
-)
+@pytest.mark.parametrize(("content", "moved", "quick", "thorough"), [
+    (b"0123456789" * 10, 0, None, None),
+    (b"0123456789" * 10, 1, None, None),  # only touched
+    (b"0123456789" * 4, 0, CUT, CUT),
+    (b"X123456789" * 10, 1, SHA, SHA),
+    (b"X123456789" * 10, 0, None, SHA),  # under the old time: one stat cannot see it
+])  # fmt: skip
 def test_damage_is_found_by_size_by_time_or_by_a_thorough_look(
     tmp_path, content, moved, quick, thorough
 ):
@@ -406,9 +374,6 @@ def test_setting_aside_moves_the_bytes_and_loses_none(tmp_path):
         assert damaged_artefacts(tmp_path) == {}
     kept = (tmp_path / provenance.DAMAGED).rglob("*")
     assert {file.read_bytes() for file in kept if file.is_file()} == {b"first", b"second"}
-
-
-# --------------------------------------------------------------------------- shared artefacts
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What a paper declares and its rules publish, read without importing it; faults are named."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import shutil
@@ -89,17 +87,14 @@ def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
     assert batch.contains == ["measured", "measured", "drawn", "drawn", "measured", "measured"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        (f"draw{PARAMETERS}", "draw(alignment, other)", "gives no frame 'other'"),
-        (MARK, f"{MARK}\n{MARK}", "figure toy/alignment: declared by"),
-        (MARK, "@figure(k=3)", "toy.analysis:draw: marked with 'k', which is no"),
-        (MARK, '@figure("a" + str(1))', "holds what is no literal"),
-        (MARK, "@figure", r"expected @figure\(...\)"),
-        ("def cosines(", "def draw(", "toy.analysis: draw is defined twice"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "told"), [
+    (f"draw{PARAMETERS}", "draw(alignment, other)", "gives no frame 'other'"),
+    (MARK, f"{MARK}\n{MARK}", "figure toy/alignment: declared by"),
+    (MARK, "@figure(k=3)", "toy.analysis:draw: marked with 'k', which is no"),
+    (MARK, '@figure("a" + str(1))', "holds what is no literal"),
+    (MARK, "@figure", r"expected @figure\(...\)"),
+    ("def cosines(", "def draw(", "toy.analysis: draw is defined twice"),
+])  # fmt: skip
 def test_a_fault_of_an_exhibit_is_told_by_its_name(toy, old, new, told):
     edit(toy / "analysis.py", old, new)
     with pytest.raises(FeatlearnError, match=told):
@@ -123,29 +118,19 @@ def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
     assert labels == ["averaging", "averaging-other"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ({"paper": "tyo"}, "experiment tyo/averaging: tyo is none of toy"),
-        ({"apart": ["x"]}, "no exhibit 'x'; it has alignment"),
-        ({"without": ["x"]}, "no exhibit 'x'"),
-        ({"contains": {"x": "drawn"}}, "no exhibit 'x'"),
-        ({"alignment": []}, "frame 'alignment' is a list of no files"),
-    ],
-)
+@pytest.mark.parametrize(("words", "told"), [
+    ({"paper": "tyo"}, "experiment tyo/averaging: tyo is none of toy"),
+    ({"apart": ["x"]}, "no exhibit 'x'; it has alignment"),
+    ({"without": ["x"]}, "no exhibit 'x'"),
+    ({"contains": {"x": "drawn"}}, "no exhibit 'x'"),
+    ({"alignment": []}, "frame 'alignment' is a list of no files"),
+])  # fmt: skip
 def test_a_fault_of_an_experiment_is_told_by_its_name(toy, words, told):
     made = Published("results/x")
     made.paper("toy")
     given = {"paper": "toy", "name": "averaging", "judged": {}, "alignment": "a.parquet"} | words
     with pytest.raises(FeatlearnError, match=told):
         made.experiment(**given)
-
-
-def test_an_experiment_of_nothing_is_told(toy):
-    (toy / "analysis.py").unlink()
-    provenance.module_file.cache_clear()
-    with pytest.raises(FeatlearnError, match="toy/averaging: no figure, table or claim"):
-        published()
 
 
 def test_experiments_are_published_once_and_share_no_files_before_the_results(toy):
@@ -162,9 +147,6 @@ def test_experiments_are_published_once_and_share_no_files_before_the_results(to
         silent.close()
 
 
-# ------------------------------------------------------------------------------- outputs
-
-
 class Named(SimpleNamespace):
     """As the paths of a job."""
 
@@ -172,29 +154,11 @@ class Named(SimpleNamespace):
         super().__init__(**{name: folder / name for name in names}, names=dict.fromkeys(names))
 
 
-def test_frames_and_tensors_are_written_under_their_names(tmp_path):
+def test_frames_tensors_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
     frame, tensors = pd.DataFrame({"a": [1]}), {"w": torch.ones(2)}
     outputs.write({"frame": frame, "tensors": tensors}, Named(tmp_path, "frame", "tensors"))
     assert read_parquet(tmp_path / "frame").equals(frame)
     assert torch.equal(read_tensors(tmp_path / "tensors")["w"], tensors["w"])
-
-
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        ({}, "f: gave nothing; expected history"),
-        ({"histroy": pd.DataFrame({"a": [1]})}, "f: gave histroy; expected history"),
-        ({"history": pd.DataFrame()}, "f: history has no rows"),
-        ({"history": pd.DataFrame({"a": []})}, "f: history has no rows"),
-    ],
-)
-def test_a_measurement_that_measured_nothing_is_a_fault(tmp_path, found, told):
-    with pytest.raises(FeatlearnError, match=told):
-        outputs.write(found, Named(tmp_path, "history"), function="f")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     drawn = plt.figure()
     outputs.write_exhibit(drawn, first, second)
@@ -210,23 +174,29 @@ def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
         outputs.write_exhibit(None, first, second)
 
 
-# ------------------------------------------------------------------------------- claims
+@pytest.mark.parametrize(("found", "told"), [
+    ({}, "f: gave nothing; expected history"),
+    ({"histroy": pd.DataFrame({"a": [1]})}, "f: gave histroy; expected history"),
+    ({"history": pd.DataFrame()}, "f: history has no rows"),
+    ({"history": pd.DataFrame({"a": []})}, "f: history has no rows"),
+])  # fmt: skip
+def test_a_measurement_that_measured_nothing_is_a_fault(tmp_path, found, told):
+    with pytest.raises(FeatlearnError, match=told):
+        outputs.write(found, Named(tmp_path, "history"), function="f")
+    assert list(tmp_path.iterdir()) == []
 
 
 def claim(name: str, artefact: str = "toy/a.parquet") -> claims.Claim:
     return claims.Claim(name, claims.THEOREM, "s", "s", "q", 0, 1, "r", lambda f: f, artefact)
 
 
-@pytest.mark.parametrize(
-    ("declared", "fault"),
-    [
-        ([claim("toy/a"), claim("toy/b")], None),
-        ([claim("tyo/a")], "claim tyo/a of math: expected toy/"),
-        ([claim("toy/a"), claim("toy/a")], "claim toy/a: in math and math"),
-        ([claim("toy/a", "toy/b")], "claim toy/a: its artefact toy/b is none"),
-        ([], "math: no claims; expected a class with a paper"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "fault"), [
+    ([claim("toy/a"), claim("toy/b")], None),
+    ([claim("tyo/a")], "claim tyo/a of math: expected toy/"),
+    ([claim("toy/a"), claim("toy/a")], "claim toy/a: in math and math"),
+    ([claim("toy/a", "toy/b")], "claim toy/a: its artefact toy/b is none"),
+    ([], "math: no claims; expected a class with a paper"),
+])  # fmt: skip
 def test_claims_are_checked_before_they_are_judged(monkeypatch, declared, fault):
     monkeypatch.setattr(claim_methods, "of_module", lambda module, config: declared)
     given = {"module": "math", "paper": "toy", "files": ["toy/a.parquet"], "config": {}}

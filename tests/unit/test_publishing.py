@@ -1,14 +1,11 @@
 """Parts of report and pages: numbers in words, maths, captions, findings, drawings, lineage."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import io
 import math
 import re
 from collections.abc import Iterator
-from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import numpy as np
@@ -33,20 +30,8 @@ from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
-from featlearn.core.publishing.report import (
-    _digest,
-    bar,
-    by_rule,
-    distinct,
-    installed,
-)
-from featlearn.core.publishing.summary import (
-    band,
-    measured,
-    number_as_in,
-    places,
-    with_numbers,
-)
+from featlearn.core.publishing.report import bar, by_rule, distinct, installed
+from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,8 +43,6 @@ ENTRY = {"id": "one", "claim": "mrp/a", "paper_says": "so it is", "question": "I
 ROW = {"claim": "mrp/a", "measured": 0.31, "interval_low": 0.24, "interval_high": 0.38,
        "spread_kind": "half-width", "low": 0.05, "high": math.inf}  # fmt: skip
 LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
-
-# --------------------------------------------------------------------------- numbers in words
 
 
 NUMBERS = {
@@ -83,50 +66,38 @@ def test_numbers_shares_and_means_in_words():
     assert {given: plus_minus(*given) for given in SPREADS} == SPREADS
 
 
-@pytest.mark.parametrize(
-    ("numbers", "text", "ends"),
-    [
-        ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
-        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
-        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
-        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "text", "ends"), [
+    ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
+    ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
+    ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
+    ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
+])  # fmt: skip
 def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, ends):
     names = ("measured", "interval_low", "interval_high", "low", "high")
     row = ROW | dict(zip(names, numbers, strict=True))
     assert (measured(row), band(row)) == (text, ends)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("by {value}.", "by [0.31 (0.24 to 0.38)]."),
-        ("by {percent}, {value}", "by [31 % (24 to 38)], [0.31 (0.24 to 0.38)]"),
-        ("by {-points}", "by [−31 percentage points (−38 to −24)]"),
-        ("{x} of none", "{x} of none"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("by {value}.", "by [0.31 (0.24 to 0.38)]."),
+    ("by {percent}, {value}", "by [31 % (24 to 38)], [0.31 (0.24 to 0.38)]"),
+    ("by {-points}", "by [−31 percentage points (−38 to −24)]"),
+    ("{x} of none", "{x} of none"),
+])  # fmt: skip
 def test_a_sentence_has_its_number_where_its_word_is(text, shown):
     assert with_numbers(text, ROW, lambda number: f"[{number}]") == shown
     number = number_as_in(text, ROW)
     assert f"[{number}]" in shown or number == "0.31 (0.24 to 0.38)"
 
 
-# --------------------------------------------------------------------------- maths and Markdown
-
-
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("Lemma 2.6, Lemmas A.9 to A.11", ["lemma 2.6", "lemma a.9", "lemma a.10", "lemma a.11"]),
-        ("Theorem 1(b), (c) with Lemma C.1 / B.1", ["theorem 1(b)", "lemma c.1", "lemma b.1"]),
-        ("Theorems 2.1 and A.20, Table A.1", ["theorem 2.1", "theorem a.20", "table a.1"]),
-        ("Section 3, bias schedule (kb = 1)", ["section 3"]),
-        ("ours (eq. 4.2)", ["eq 4.2"]),
-        ("ours", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "found"), [
+    ("Lemma 2.6, Lemmas A.9 to A.11", ["lemma 2.6", "lemma a.9", "lemma a.10", "lemma a.11"]),
+    ("Theorem 1(b), (c) with Lemma C.1 / B.1", ["theorem 1(b)", "lemma c.1", "lemma b.1"]),
+    ("Theorems 2.1 and A.20, Table A.1", ["theorem 2.1", "theorem a.20", "table a.1"]),
+    ("Section 3, bias schedule (kb = 1)", ["section 3"]),
+    ("ours (eq. 4.2)", ["eq 4.2"]),
+    ("ours", []),
+])  # fmt: skip
 def test_a_source_names_places_by_their_numbers(source, found):
     assert places(source) == found
 
@@ -174,12 +145,7 @@ def test_the_formulas_of_all_texts_are_latex():
         assert "$" not in rest, f"{where}: a dollar without its other one: {rest}"
 
 
-def test_pages_keep_formulas_and_show_the_rest_as_it_is():
-    assert escaped("M*_j <= |a|") == r"M\*\_j &lt;= \|a\|"
-    assert escaped("$x_1 < 2$ & <b>") == r"$x_1 \lt  2$ &amp; &lt;b>"
-
-
-def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
+def test_pages_bring_formulas_headings_and_no_html_pictures_or_scripts():
     page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
     assert (page.title, page.body) == (
         "Of masks & m", "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
@@ -187,9 +153,6 @@ def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
     for text in ("", "no title", "## too low"):
         with pytest.raises(FeatlearnError, match="story: expected `# Title`"):
             parse_page(text, "story", 2)
-
-
-def test_markdown_brings_no_html_no_pictures_and_no_scripts():
     page = parse_page(
         "# <script>alert(1)</script>\n\n<script>alert(2)</script>\n\n<img src=x onerror=alert(3)>\n"
         "\n![picture](https://example.org/x.png) [link](javascript:alert(4))\n",
@@ -197,6 +160,8 @@ def test_markdown_brings_no_html_no_pictures_and_no_scripts():
         2,
     )
     assert not re.search('<script|<img|href="javascript', page.body)
+    assert escaped("M*_j <= |a|") == r"M\*\_j &lt;= \|a\|"
+    assert escaped("$x_1 < 2$ & <b>") == r"$x_1 \lt  2$ &amp; &lt;b>"
 
 
 def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
@@ -212,9 +177,6 @@ def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
         assert np.array_equal(np.asarray(back), pixels[..., :3])
     svg.write_text("<svg/>")
     assert picture(svg)[0].startswith("data:image/svg+xml;")
-
-
-# --------------------------------------------------------------------------- captions
 
 
 @pytest.fixture
@@ -244,38 +206,32 @@ def test_a_story_quotes_measured_numbers(value):
     assert shown == "63 %, 0.996, 10, 12,346, 24.6 %"
 
 
-@pytest.mark.parametrize(
-    ("asked", "fault"),
-    [
-        ('value("headline", model="nobody")', "'nobody'): 0 rows match; expected exactly one"),
-        ('value("headline", quantity="captured")', "3 rows match; expected exactly one"),
-        ('value("headline", mdel="supervised")', "no column 'mdel'; there are: model, quantity"),
-        ('value("headline", "median", model="finetuned")', "no column 'median'"),
-        ('value("headlines")', "no such table; there are: icl/sizes, mrp/headline"),
-        ('value("headline", model="probe")', "the cell is empty"),
-        ("value(3)", "has no attribute"),
-        ("valeu('headline')", "'valeu' is undefined"),
-        ("value(", "unexpected"),
-        ("value('headline', 'model', model='finetuned') | percent", "format code"),
-        ("().__class__.__bases__[0].__subclasses__()", "unsafe"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "fault"), [
+    ('value("headline", model="nobody")', "'nobody'): 0 rows match; expected exactly one"),
+    ('value("headline", quantity="captured")', "3 rows match; expected exactly one"),
+    ('value("headline", mdel="supervised")', "no column 'mdel'; there are: model, quantity"),
+    ('value("headline", "median", model="finetuned")', "no column 'median'"),
+    ('value("headlines")', "no such table; there are: icl/sizes, mrp/headline"),
+    ('value("headline", model="probe")', "the cell is empty"),
+    ("value(3)", "has no attribute"),
+    ("valeu('headline')", "'valeu' is undefined"),
+    ("value(", "unexpected"),
+    ("value('headline', 'model', model='finetuned') | percent", "format code"),
+    ("().__class__.__bases__[0].__subclasses__()", "unsafe"),
+])  # fmt: skip
 def test_a_number_that_is_not_there_is_an_error_with_the_file_and_the_filter(value, asked, fault):
     with pytest.raises(FeatlearnError, match=r"^mrp/story\.md: ") as error:
         fill_in(f"text {{{{ {asked} }}}}", "mrp/story.md", value)
     assert fault in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "text", "left"),
-    [
-        (HOLDS, f"It is so, {LINKED}", "Yes"),
-        (FAILS, f"It is not so, {LINKED}", "No"),
-        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
-        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
-        (None, "*not part of this run:* It is so", "Who knows"),
-    ],
-)
+@pytest.mark.parametrize(("verdict", "text", "left"), [
+    (HOLDS, f"It is so, {LINKED}", "Yes"),
+    (FAILS, f"It is not so, {LINKED}", "No"),
+    (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
+    (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
+    (None, "*not part of this run:* It is so", "Who knows"),
+])  # fmt: skip
 def test_a_text_says_what_was_concluded(value, verdict, text, left):
     ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
     said = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
@@ -284,9 +240,6 @@ def test_a_text_says_what_was_concluded(value, verdict, text, left):
     assert fill_in(other, "story", value, ledger).startswith(left)
     shown = fill_in('{{ verdict("mrp/a") }}', "story", value, ledger)
     assert (verdict or "not part of this run") in shown
-
-
-# --------------------------------------------------------------------------- claims that are quoted
 
 
 def papers() -> list[str]:
@@ -309,16 +262,13 @@ def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared(
     assert {entry["figure"] for entry in entries if "figure" in entry} <= figures
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "mrp/headline-captured",
-        "mrp/c3-c-mae",
-        "contrastive/shapes-fig-1-shape",
-        "noncontrastive/images-digits-collapse",
-        "looped/tight-as-printed",
-    ],
-)
+@pytest.mark.parametrize("claim", [
+    "mrp/headline-captured",
+    "mrp/c3-c-mae",
+    "contrastive/shapes-fig-1-shape",
+    "noncontrastive/images-digits-collapse",
+    "looped/tight-as-printed",
+])  # fmt: skip
 def test_a_claim_is_known_by_what_its_paper_spells(claim):
     assert is_known(claim)
     assert not is_known(f"{claim}y")
@@ -338,19 +288,13 @@ def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():
         refuse_unknown([("figure x", "icl", text)], {"mrp/sizes"})
 
 
-# --------------------------------------------------------------------------- findings
-
-
-@pytest.mark.parametrize(
-    ("entries", "withdrawn", "fault"),
-    [
-        ([ENTRY | {"holds": 3}], "", "finding one: holds must be text, got 3"),
-        ([ENTRY, ENTRY], "", "finding one: is there twice"),
-        ([ENTRY | {"holds": "word " * 26}], "", "holds must have at most 25 words, got 26"),
-        ([ENTRY], "mrp/a: A longer run turned it.", "the verdict of mrp/a is withdrawn"),
-        ([ENTRY], "mrp: A longer run turned it.", "withdrawn claims are not valid"),
-    ],
-)
+@pytest.mark.parametrize(("entries", "withdrawn", "fault"), [
+    ([ENTRY | {"holds": 3}], "", "finding one: holds must be text, got 3"),
+    ([ENTRY, ENTRY], "", "finding one: is there twice"),
+    ([ENTRY | {"holds": "word " * 26}], "", "holds must have at most 25 words, got 26"),
+    ([ENTRY], "mrp/a: A longer run turned it.", "the verdict of mrp/a is withdrawn"),
+    ([ENTRY], "mrp: A longer run turned it.", "withdrawn claims are not valid"),
+])  # fmt: skip
 def test_a_wrong_entry_is_refused_by_name(tmp_path, entries, withdrawn, fault):
     (tmp_path / "findings.yaml").write_text(yaml.safe_dump({"findings": entries}))
     (tmp_path / "withdrawn.yaml").write_text(withdrawn)
@@ -364,23 +308,17 @@ def test_entries_without_their_claim_are_named_and_another_papers_are_left_out()
     assert of_run([ENTRY], {"mrp/a": {"paper": "mrp"}}) == ([ENTRY], [])
 
 
-@pytest.mark.parametrize(
-    ("more", "verdict", "kind", "says"),
-    [
-        ({}, HOLDS, "confirms", "It is so."),
-        ({}, FAILS, "contradicts", "It is not so."),
-        ({"misprint": True}, FAILS, "corrects", "It is not so."),
-        ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
-        ({}, NOT_SHOWN, "open", "Is it so?"),
-    ],
-)
+@pytest.mark.parametrize(("more", "verdict", "kind", "says"), [
+    ({}, HOLDS, "confirms", "It is so."),
+    ({}, FAILS, "contradicts", "It is not so."),
+    ({"misprint": True}, FAILS, "corrects", "It is not so."),
+    ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
+    ({}, NOT_SHOWN, "open", "Is it so?"),
+])  # fmt: skip
 def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
     row = {"verdict": verdict}
     assert kind_of({**ENTRY, **more}, row) == kind
     assert sentence_of(ENTRY, row) == says
-
-
-# --------------------------------------------------------------------------- drawing and lineage
 
 
 def test_marks_lie_in_the_order_of_their_numbers_within_the_drawing():
@@ -416,21 +354,6 @@ def test_a_lineage_holds_the_makers_first_and_nothing_else(tmp_path):
     assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}
 
 
-# --------------------------------------------------------------------------- installed software
-
-RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
-MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"
-
-
-def distribution(folder: Path, record: str) -> PathDistribution:
-    """An installed package as it lies on disk."""
-    info = folder / "pkg-1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Name: Pkg\nVersion: 1\n")
-    (info / "RECORD").write_text(record)
-    return PathDistribution(info)
-
-
 def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
     found = installed()
     names = [package.name.lower() for package in found]
@@ -444,13 +367,3 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         # one version for each Python that is allowed; torch names its build after a plus sign
         locked = re.findall(rf"^{name}==([^ ;\\]+)", lock, re.MULTILINE)
         assert of[name].version.partition("+")[0] in locked
-
-
-def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
-    other = "".join(reversed(RECORD.splitlines(True))) + MADE
-    records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
-    plain, otherwise, changed, none = (
-        _digest(distribution(tmp_path / str(n), record)) for n, record in enumerate(records)
-    )
-    assert plain == otherwise != changed
-    assert none == ""

@@ -50,17 +50,9 @@ def pretraining():
     # replicates end at different steps
     rate = torch.tensor([0.05, 0.3, 0.8])
     done = pretrain(
-        x,
-        features,
-        w,
-        Activation(3, 0.2),
-        theta=0.5,
-        captured_at=0.35,
-        learning_rate=rate,
-        max_steps=STEPS,
-        record_every=2,
-        observe=lambda w, _: {"norm": w.norm(dim=(1, 2))},
-    )
+        x, features, w, Activation(3, 0.2), theta=0.5, captured_at=0.35, learning_rate=rate,
+        max_steps=STEPS, record_every=2, observe=lambda w, _: {"norm": w.norm(dim=(1, 2))},
+    )  # fmt: skip
     assert len(set(done.stopped.tolist())) > 1
     return {
         **{name: getattr(done, name) for name in ("w", "at_capture", "hit", "stopped", "diverged")},
@@ -73,17 +65,9 @@ def classification():
     x, w, features = problem()
     y = torch.arange(8).remainder(2).expand(3, 8)
     done = train_classifier(
-        x,
-        y,
-        w,
-        torch.zeros(3, 2, 5),
-        Activation(3, 0.2),
-        encoder_rate=0.1,
-        head_rate=0.2,
-        steps=STEPS,
-        features=features,
-        record_every=5,
-    )
+        x, y, w, torch.zeros(3, 2, 5), Activation(3, 0.2), encoder_rate=0.1, head_rate=0.2,
+        steps=STEPS, features=features, record_every=5,
+    )  # fmt: skip
     return {"w": done.w, "u": done.u, **done.trace.state()}
 
 
@@ -98,18 +82,11 @@ def supervised():
     nothing = torch.zeros(())
     looks = []
     done = fit(
-        [Samples(x, y, nothing, nothing, nothing, nothing, nothing)],
-        w,
-        head,
-        Activation(3, 0.2),
-        learning_rate=1.0,
-        tolerance=0.3,
-        max_steps=STEPS,
-        report=lambda step, see: None,
-        check_every=3,
-        watch=lambda step, kernels: looks.append((step, kernels.clone())),
+        [Samples(x, y, nothing, nothing, nothing, nothing, nothing)], w, head, Activation(3, 0.2),
+        learning_rate=1.0, tolerance=0.3, max_steps=STEPS, report=lambda step, see: None,
+        check_every=3, watch=lambda step, kernels: looks.append((step, kernels.clone())),
         watched=(1, 4),
-    )
+    )  # fmt: skip
     assert len(set(done.steps.tolist())) > 1
     return {**done._asdict(), **{f"look/{step}": kernels for step, kernels in looks}}
 
@@ -236,18 +213,11 @@ def domains():
 
 
 KINDS = {
-    "domains": domains,
-    "decoders": decoders,
-    "leaving": leaving,
-    "left": left,
-    "emergence": emergence,
-    "polynomials": polynomials,
-    "pretraining": pretraining,
-    "classification": classification,
-    "supervised": supervised,
-    "contrastive": contrastive,
+    "domains": domains, "decoders": decoders, "leaving": leaving, "left": left,
+    "emergence": emergence, "polynomials": polynomials, "pretraining": pretraining,
+    "classification": classification, "supervised": supervised, "contrastive": contrastive,
     "noncontrastive": noncontrastive,
-}
+}  # fmt: skip
 
 
 @cache

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from featlearn.core.schedules import Part, Schedule, scaled
+from featlearn.core.schedules import Part, Schedule
 from featlearn.images.train.plan import Plan, Training
 
 
@@ -44,22 +44,11 @@ def test_parts_of_a_training_follow_one_schedule():
     assert rates == [whole.rate(step) for step in range(10)]
 
 
-def test_rates_scale_with_the_batch():
-    assert scaled(2e-4, 2048, 512) == pytest.approx(8e-4)
-    assert scaled(0.1, 64, None) == 0.1
-
-
 def test_all_three_rates_of_a_plan_scale_and_lengths_are_in_epochs():
     training = Training(
-        batch_size=128,
-        learning_rate=0.4,
-        warmup_learning_rate=0.2,
-        min_learning_rate=0.1,
-        scale_from=512,
-        epochs=20,
-        warmup=2,
-        milestones=(5, 10.5),
-    )
+        batch_size=128, learning_rate=0.4, warmup_learning_rate=0.2, min_learning_rate=0.1,
+        scale_from=512, epochs=20, warmup=2, milestones=(5, 10.5),
+    )  # fmt: skip
     plan = Plan(training, images=1000)
     schedule = plan.schedule()
     assert plan.per_epoch == 8
@@ -78,7 +67,6 @@ def test_lengths_are_in_steps_where_the_training_is():
 def test_a_plan_counts_what_was_seen(images, drop_last):
     plan = Plan(Training(batch_size=8, learning_rate=1, epochs=3, drop_last=drop_last), images)
     sizes = [plan.place(step)[2] for step in range(plan.steps)]
-    assert [plan.seen(step + 1) for step in range(plan.steps)] == torch.tensor(sizes).cumsum(
-        0
-    ).tolist()
+    seen = [plan.seen(step + 1) for step in range(plan.steps)]
+    assert seen == torch.tensor(sizes).cumsum(0).tolist()
     assert sum(sizes) == 3 * (24 if drop_last else images)

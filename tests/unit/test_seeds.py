@@ -10,13 +10,10 @@ def draw(stream: torch.Generator) -> list[float]:
     return torch.rand(4, generator=stream, dtype=torch.float64).tolist()
 
 
-def test_the_seed_of_a_stream_never_changes():
+def test_the_seed_of_a_stream_never_changes_and_fits_63_bits():
     # printf '0/mrp/headline/3/train-data' | sha256sum -> ae29e3920670f517..., shifted by one bit
     assert derive_seed(0, "mrp", "headline", 3, "train-data") == 0xAE29E3920670F517 >> 1
     assert derive_seed(0, "mrp", "headline", 3, "train-data") == 6274906026478697099
-
-
-def test_a_stream_starts_from_its_seed_which_fits_a_signed_64_bit_integer():
     assert draw(generator(7, "a")) == draw(torch.Generator().manual_seed(derive_seed(7, "a")))
     seeds = [derive_seed(number) for number in range(200)]
     assert 2**62 < max(seeds) < 2**63  # the whole range is used
@@ -35,6 +32,8 @@ def test_another_replicate_does_not_move_the_ones_that_are_there():
     drawn = [draw(stream) for stream in more]
     assert drawn[1:] == [draw(stream) for stream in few]
     assert drawn[0] not in drawn[1:]
+    with pytest.raises(ValueError, match="replicates"):
+        Streams(0, "mrp", "headline", [])
 
 
 def test_asking_for_a_purpose_again_starts_its_stream_anew():
@@ -42,11 +41,6 @@ def test_asking_for_a_purpose_again_starts_its_stream_anew():
     first = draw(streams("init")[0])
     draw(streams("train-data")[0])
     assert draw(streams("init")[0]) == first
-
-
-def test_streams_without_a_replicate_are_refused():
-    with pytest.raises(ValueError, match="replicates"):
-        Streams(0, "mrp", "headline", [])
 
 
 def test_global_draws_follow_a_name_and_go_on_undisturbed_afterwards():

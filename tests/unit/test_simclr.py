@@ -32,9 +32,6 @@ def build(kind=SimCLR, encoder=None, **options):
         return kind(made, augment, projection=projection, **options)
 
 
-# --------------------------------------------------------------------------- NT-Xent
-
-
 def by_hand(views, temperature):
     """Equation 1 of SimCLR, anchor by anchor."""
     unit = [[z / z.norm() for z in view] for view in views]
@@ -68,9 +65,6 @@ def test_other_images_are_negatives_and_no_anchors():
         nt_xent([v[2:] for v in views], 0.3, [v[:2] for v in views]),
     ]
     assert float(parts[0] * 2 + parts[1] * 4) / 6 == pytest.approx(float(nt_xent(views, 0.3)))
-
-
-def test_nothing_to_tell_images_apart_costs_the_logarithm_of_their_number():
     same = torch.ones(7, 3)
     assert float(nt_xent([same, same], 0.5)) == pytest.approx(math.log(13))
     assert float(retrieval(torch.eye(4), torch.eye(4).flip(0))) == 0
@@ -88,9 +82,6 @@ def test_training_makes_positives_findable():
     assert history["loss"].iloc[-1] < history["loss"].iloc[0] - 0.5
     found = history["retrieval"]
     assert found.iloc[-20:].mean() > found.iloc[:5].mean() + 0.2
-
-
-# --------------------------------------------------------------------------- attack
 
 
 def attacked(objective):

@@ -1,7 +1,5 @@
 """Points and sweeps: what is refused by name, ranges, the search for a turn, table and figures."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from itertools import pairwise
@@ -10,19 +8,27 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
 
 from featlearn.command import flow, main
-from featlearn.core import claims, sweeps
+from featlearn.core import claims, notes, sweeps
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.plots import save
-from featlearn.core.points import Point, full_key, meaning, point, slug, value_of
+from featlearn.core.points import Point, full_key, point, slug, value_of
 from featlearn.core.publishing import publish
-from featlearn.core.publishing.sweeps import LOOKS, _words, drawn, joined, shown
+from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 GAMMA = "mrp.headline.data.feature_noise"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def checked_once(tmp_path_factory):
+    """What a config's check gave is noted, as between plans: the points of a sweep share most."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notes, "_file", None)
+        notes.open_notes(tmp_path_factory.mktemp("notes") / "notes.json")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +44,6 @@ def read(config, keys):
     return sweeps.read({**config, "sweep": section(keys)}, ROOT)
 
 
-# --------------------------------------------------------------------------- points
-
-
 def test_a_point_changes_its_keys_and_nothing_else(config):
     one = point(config, {"mrp.headline.data.gamma": 1, "mrp.opponents.cells.1.patches": 16}, ROOT)
     assert value_of(one.config, GAMMA) == 1.0
@@ -49,11 +52,10 @@ def test_a_point_changes_its_keys_and_nothing_else(config):
     assert back.config | {"papers": config["papers"]} == config
     assert one.config["papers"] == ["mrp"]
     assert one.folder == f"results/smoke/points/{one.slug}"
-
-
-def test_a_section_belongs_to_its_paper_and_a_plain_key_to_all(config):
     assert point(config, {"images.world.classes": 4}, ROOT).config["papers"] == ["mrp"]
     assert point(config, {"seed": 1}, ROOT).config["papers"] == config["papers"]
+    assert slug(point(config, {GAMMA: 1}, ROOT).changes) == f"{GAMMA}=1.0"
+    assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
 
 
 def test_folders_are_safe_and_differ():
@@ -72,55 +74,34 @@ def test_folders_are_safe_and_differ():
     assert len({Point(one, {}, slug(one)).prefix for one in changes}) == len(changes)
 
 
-def test_a_number_is_written_as_the_config_has_it(config):
-    assert slug(point(config, {GAMMA: 1}, ROOT).changes) == f"{GAMMA}=1.0"
-    assert point(config, {"mrp.headline.data.patches": 16.0}, ROOT).slug.endswith("=16")
-
-
-def test_meaning_of_an_entry_is_that_of_its_list(config):
-    whole, one = (meaning(config, f"icl.regression.sigmas{at}", ROOT) for at in ("", ".1"))
-    assert whole
-    assert one == f"{whole}, entry 2"
-    assert "gamma" in meaning(config, GAMMA, ROOT)
-
-
-@pytest.mark.parametrize(
-    ("key", "told"),
-    [
-        ("mrp.headline.data.feature_nois", GAMMA),
-        ("mrp.headline.data.sparsty", "mrp.headline.data.sparsity"),
-        ("headline.data.classes", "mrp.headline.data.classes"),
-        ("", "unknown key"),
-        (".", "unknown key"),
-        ("mrp..data", "unknown key"),
-        ("run", "names what a run is"),
-        ("results", "names what a run is"),
-    ],
-)
+@pytest.mark.parametrize(("key", "told"), [
+    ("mrp.headline.data.feature_nois", GAMMA),
+    ("mrp.headline.data.sparsty", "mrp.headline.data.sparsity"),
+    ("headline.data.classes", "mrp.headline.data.classes"),
+    ("", "unknown key"),
+    (".", "unknown key"),
+    ("mrp..data", "unknown key"),
+    ("run", "names what a run is"),
+    ("results", "names what a run is"),
+])  # fmt: skip
 def test_an_unknown_key_is_refused_with_the_nearest(config, key, told):
     with pytest.raises(ConfigError) as refused:
         full_key(config, key, ROOT)
     assert told in str(refused.value)
 
 
-# --------------------------------------------------------------------------- sweeps
-
-
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        ({GAMMA: [0.1, 0.1]}, "twice"),
-        ({GAMMA: [1, 1.0]}, "twice"),
-        ({GAMMA: [0.1, math.nan]}, "finite"),
-        ({GAMMA: [0.1, math.inf]}, "finite"),
-        ({GAMMA: [0.1, "much"]}, f"the point {GAMMA} = 'much'"),
-        ({GAMMA: [0.1, -1]}, f"the point {GAMMA} = -1"),
-        ({"mrp.headline.data.patches": [16, 1]}, "the point mrp.headline.data.patches = 1"),
-        ({GAMMA: [0, 1], "mrp.headline.data.gamma": [0, 1]}, "the same key"),
-        ({GAMMA: {"from": 0, "to": 1, "points": 3, "scale": "log"}}, "more than 0"),
-        ({GAMMA: {"from": 1, "to": 1, "points": 3, "scale": "linear"}}, "twice"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "told"), [
+    ({GAMMA: [0.1, 0.1]}, "twice"),
+    ({GAMMA: [1, 1.0]}, "twice"),
+    ({GAMMA: [0.1, math.nan]}, "finite"),
+    ({GAMMA: [0.1, math.inf]}, "finite"),
+    ({GAMMA: [0.1, "much"]}, f"the point {GAMMA} = 'much'"),
+    ({GAMMA: [0.1, -1]}, f"the point {GAMMA} = -1"),
+    ({"mrp.headline.data.patches": [16, 1]}, "the point mrp.headline.data.patches = 1"),
+    ({GAMMA: [0, 1], "mrp.headline.data.gamma": [0, 1]}, "the same key"),
+    ({GAMMA: {"from": 0, "to": 1, "points": 3, "scale": "log"}}, "more than 0"),
+    ({GAMMA: {"from": 1, "to": 1, "points": 3, "scale": "linear"}}, "twice"),
+])  # fmt: skip
 def test_a_wrong_sweep_is_refused_by_name(config, keys, told):
     with pytest.raises(ConfigError) as refused:
         read(config, keys)
@@ -194,19 +175,16 @@ def test_no_turn_is_told_after_the_two_ends():
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["mrp.headline.data.gama", "1", "2"],
-        [GAMMA, "1", "2", "--and", GAMMA, "3", "4"],
-        [GAMMA, "1", "2", "--until-turns", "mrp/x", "--and", "seed", "1", "2"],
-        [GAMMA, "1", "x", "--until-turns", "mrp/x"],
-        [GAMMA, "1", "2", "--until-turns", "mrp/x", "--accuracy", "0"],
-        [GAMMA, "1", "2", "3", "--points", "5"],
-        [GAMMA, "[", "2"],
-        [GAMMA, "1", "2", "--configfile", "nowhere.yaml"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["mrp.headline.data.gama", "1", "2"],
+    [GAMMA, "1", "2", "--and", GAMMA, "3", "4"],
+    [GAMMA, "1", "2", "--until-turns", "mrp/x", "--and", "seed", "1", "2"],
+    [GAMMA, "1", "x", "--until-turns", "mrp/x"],
+    [GAMMA, "1", "2", "--until-turns", "mrp/x", "--accuracy", "0"],
+    [GAMMA, "1", "2", "3", "--points", "5"],
+    [GAMMA, "[", "2"],
+    [GAMMA, "1", "2", "--configfile", "nowhere.yaml"],
+])  # fmt: skip
 def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", *words, "--scale", "smoke"]) == 2
@@ -214,7 +192,7 @@ def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys
     assert not list(tmp_path.iterdir())
 
 
-def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
+def test_two_keys_reach_the_plan_in_the_order_given(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands = []
     monkeypatch.setattr(flow, "followed", lambda command: commands.append(command) or 0)
@@ -224,10 +202,8 @@ def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
         assert main(["sweep", *words, "--scale", "smoke"]) == 0
         file = next(one for one in commands[-1] if "featlearn-set" in one)
         swept = sweeps.read(load(read_yaml(Path(file)), ROOT), ROOT)
-        assert swept.keys == tuple(full_key(load({}, ROOT), one, ROOT) for one in words[::4])
+        assert swept.keys == tuple(full_key(config, one, ROOT) for one in words[::4])
 
-
-# --------------------------------------------------------------------------- what is shown
 
 VERDICTS = [
     claims.HOLDS, claims.FAILS, claims.UNDECIDED, claims.OUTSIDE, claims.NOT_SHOWN,
@@ -272,17 +248,15 @@ def test_table_has_a_row_a_point_in_the_order_of_the_key():
     assert made.shown["baselines"].iloc[1] == "nearest: 0.45; random kernels: 0.1"
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        ([1, 2, 3, 4, 5, 6],),
-        ([0.001, 0.01, 0.1, 1, 10, 100],),
-        (["relu", "gelu", "smooth", "a", "b", "c"],),
-        ([True, False],),
-        ([1, 1, 1, 2, 2, 2], ["x", "y", "z"] * 2),
-        ([1, 1, 1, 2, 2, 2], [0.1, 0.2, 0.3] * 2),
-    ],
-)
+@pytest.mark.parametrize("values", [
+    ([1, 2, 3, 4, 5, 6],),
+    ([0.001, 0.01, 0.1, 1, 10, 100],),
+    (["relu", "gelu", "smooth", "a", "b", "c"],),
+    ([True, False],),
+    ([1, 1, 1, 2, 2, 2], ["x", "y", "z"] * 2),
+    ([1, 1, 1, 2, 2, 2], [0.1, 0.2, 0.3] * 2),
+    ([1, 1, 2], ["x", "y", "x"]),  # a map needs no pair to be there
+])  # fmt: skip
 def test_figures_show_every_verdict_and_have_the_same_bytes_twice(values, tmp_path):
     rows, keys = rows_and_keys(*values)
     digests = []
@@ -309,30 +283,6 @@ def test_a_premise_is_shaded_where_it_is_violated_and_only_named_where_that_is_e
     assert [(one.get_x(), one.get_width()) for one in hatched] == [(3.5, 1.0)]
 
 
-@pytest.mark.parametrize("many", [1, 9])
-def test_words_of_baselines_do_not_cover_each_other(many):
-    rows, keys = rows_and_keys([1, 2, 3])
-    names = ", ".join(f'"a baseline of many words, number {n}": 0.5' for n in range(many))
-    figure = drawn(rows.assign(baselines=f"{{{names}}}"), keys, "smoke")
-    figure.draw_without_rendering()
-    boxes = sorted(
-        (Text.get_window_extent(one) for one in figure.axes[0].texts if "many" in one.get_text()),
-        key=lambda box: box.y0,
-    )
-    assert len(boxes) == many
-    assert all(low.y1 <= high.y0 + 2 for low, high in pairwise(boxes))
-    assert figure.bbox.y0 <= boxes[0].y0
-    assert boxes[-1].y1 <= figure.bbox.y1
-
-
-def test_a_formula_is_not_broken_and_one_that_cannot_be_set_is_plain():
-    whole = r"$\Lambda \geq \varrho + \sqrt{2 \log d / d}$"
-    lines = _words(f"share of the features with {whole} after it", 20)
-    assert whole in lines.split("\n")
-    assert _words(r"$a \ge b$", 9) == r"$a \geq b$"
-    assert _words(r"$\unknown{a}$", 9) == r"\$\unknown{a}\$"
-
-
 def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, monkeypatch):
     rows, keys = rows_and_keys([1, 2])
     png = tmp_path / "results/tour/sweeps/toy.a/toy/x.png"
@@ -354,8 +304,3 @@ def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, m
         "table.parquet", "record.json", "toy/x.webp",
     }  # fmt: skip
     assert size == sum(one.stat().st_size for one in shown)
-
-
-def test_a_map_needs_no_pair_to_be_there():
-    rows, keys = rows_and_keys([1, 1, 2], ["x", "y", "x"])
-    drawn(rows, keys, "smoke")

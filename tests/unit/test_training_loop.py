@@ -16,9 +16,6 @@ from featlearn.images.train.objective import Objective, layers, parameter_groups
 from featlearn.images.train.plan import Batches, Plan, Training
 from unit.tiny_training import NAME, SETTINGS, TinyClassifier, data, noisy, plain, same, train
 
-# ------------------------------------------------------------------------------- data order
-
-
 ALONE = Processes()
 
 
@@ -50,9 +47,6 @@ def test_parts_and_processes_split_a_batch_without_rest(count, accumulate):
         assert sum(part.share for part in parts) == pytest.approx(1)
         drawn = torch.cat([part.draws.uniform("crop") for part in parts])
         assert torch.equal(drawn, step[0].draws.uniform("crop"))
-
-
-# ------------------------------------------------------------------------------- steps
 
 
 def test_a_run_repeats_itself_to_the_byte(tmp_path):
@@ -156,21 +150,7 @@ def test_without_a_compiler_a_training_goes_on_uncompiled(monkeypatch, capsys):
     assert history.equals(train()[0])
 
 
-# ------------------------------------------------------------------------------- history
-
-
-def test_a_history_has_means_over_images_not_over_batches():
-    class Numbers(TinyClassifier):
-        def forward(self, images, labels, draws):
-            scores = super().forward(images, labels, draws)
-            return {**scores, "label": labels.double().mean()}
-
-    history, _ = train(Numbers(), record_every="epoch")
-    _, labels = data()
-    assert history["label"].to_numpy() == pytest.approx([float(labels.double().mean())] * 3)
-
-
-def test_a_history_says_where_the_training_is():
+def test_a_history_says_where_the_training_is_with_means_over_images():
     history, _ = train(epochs=2, record_every=3, clip=1.0)
     assert list(history) == [
         *("step", "epoch", "images", "learning_rate", "loss", "accuracy", "gradient_norm")
@@ -184,8 +164,17 @@ def test_a_history_says_where_the_training_is():
     assert history["learning_rate"].to_numpy() == pytest.approx(rates)
     assert history["step"].dtype == "int64"
 
+    class Numbers(TinyClassifier):
+        def forward(self, images, labels, draws):
+            scores = super().forward(images, labels, draws)
+            return {**scores, "label": labels.double().mean()}
 
-def test_scalars_that_come_and_go_are_refused():
+    history, _ = train(Numbers(), record_every="epoch")
+    _, labels = data()
+    assert history["label"].to_numpy() == pytest.approx([float(labels.double().mean())] * 3)
+
+
+def test_scalars_that_come_and_go_and_lost_parameters_are_named():
     class Fickle(TinyClassifier):
         def forward(self, images, labels, draws):
             scalars = super().forward(images, labels, draws)
@@ -194,8 +183,12 @@ def test_scalars_that_come_and_go_are_refused():
     with pytest.raises(FeatlearnError, match=r"step 2: the objective gave \['loss'\]"):
         train(Fickle())
 
+    class Forgetful(TinyClassifier):
+        def parameter_groups(self, weight_decay, layer_decay=None):
+            return parameter_groups(self.encoder, weight_decay)
 
-# ------------------------------------------------------------------------------- messages
+    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
+        train(Forgetful())
 
 
 class Lost(TinyClassifier):
@@ -208,46 +201,32 @@ class Lost(TinyClassifier):
 
 
 @pytest.mark.parametrize("every", [1, "epoch", 100])
-def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
+def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate_and_not_kept(every, tmp_path):
     rate = 0.005 * (1 + np.cos(np.pi * 4 / 12))
     expected = rf"step 5 of 12: the loss is not finite, at learning rate {rate:.3g}\. Lower"
     with pytest.raises(DivergedError, match=expected):
-        train(Lost(), record_every=every)
+        train(Lost(), folder=tmp_path, record_every=every, checkpoint_every={"steps": 2})
+    assert max(tmp_path.glob("*.safetensors")).name.endswith("000000004.safetensors")
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"epoch": 3}, "unknown key 'epoch'"),
-        ({"steps": 3}, "one of epochs and steps"),
-        ({"epochs": None}, "one of epochs and steps"),
-        ({"epochs": 0}, "epochs: 0; expected more than 0"),
-        ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
-        ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
-        ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam, sgd or lars"),
-        ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
-        ({"precision": "float16"}, "precision: 'float16'; expected float32"),
-        ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
-        ({"clip": 0}, "clip: 0; expected more than 0"),
-        ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
-        ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "told"), [
+    ({"epoch": 3}, "unknown key 'epoch'"),
+    ({"steps": 3}, "one of epochs and steps"),
+    ({"epochs": None}, "one of epochs and steps"),
+    ({"epochs": 0}, "epochs: 0; expected more than 0"),
+    ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
+    ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
+    ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam, sgd or lars"),
+    ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
+    ({"precision": "float16"}, "precision: 'float16'; expected float32"),
+    ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
+    ({"clip": 0}, "clip: 0; expected more than 0"),
+    ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
+    ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
+])  # fmt: skip
 def test_an_impossible_setting_is_named(settings, told):
     with pytest.raises(ConfigError, match=told):
         train(**settings)
-
-
-# ------------------------------------------------------------------------------- groups
-
-
-def test_a_parameter_without_a_group_is_named():
-    class Forgetful(TinyClassifier):
-        def parameter_groups(self, weight_decay, layer_decay=None):
-            return parameter_groups(self.encoder, weight_decay)
-
-    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
-        train(Forgetful())
 
 
 class Deep(nn.Module):
@@ -279,39 +258,24 @@ def test_norms_biases_and_tokens_are_not_decayed():
     assert {group["lr_scale"] for group in found.values()} == {1.0}
 
 
-def test_layer_decay_slows_a_layer_by_its_depth_below_the_head():
+def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     module = Deep()
     found = of_names(module, parameter_groups(module, 0.05, layer_decay=0.5))
     scales = {name: group["lr_scale"] for name, group in found.items()}
     assert scales["encoder.cls_token"] == scales["encoder.patch_embed.0.bias"] == 0.5**4
     assert [scales[f"encoder.blocks.{n}.weight"] for n in range(3)] == [0.5**3, 0.5**2, 0.5]
     assert scales["encoder.norm.weight"] == scales["head.bias"] == 1.0
-
-
-def test_blocks_of_residual_stages_follow_one_another():
-    names = [
-        "encoder.conv1.weight",
-        "encoder.layer1.0.conv1.weight",
-        "encoder.layer1.0.downsample.0.weight",
-        "encoder.layer1.1.conv1.weight",
-        "encoder.layer2.0.conv1.weight",
-        "encoder.encoder_layer_7.mlp.0.weight",
-        "head.0.weight",
-    ]
+    names = ["conv1", "layer1.0.conv1", "layer1.0.downsample.0", "layer1.1.conv1", "layer2.0.conv1",
+             "encoder_layer_7.mlp.0"]  # fmt: skip
+    names = [*(f"encoder.{name}.weight" for name in names), "head.0.weight"]
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
-
-
-def test_the_rate_of_a_group_follows_its_scale():
     module = Deep()
     optimiser = optimisers.build("sgd", parameter_groups(module, 0.0, layer_decay=0.5))
     optimisers.set_rate(optimiser, 0.8)
     rates = {group["lr"] for group in optimiser.param_groups}
     assert rates == {0.8 * 0.5**n for n in range(5)}
-
-
-# ------------------------------------------------------------------------------- optimisers
 
 
 def stepped(kind, steps=5, **options):
@@ -330,15 +294,12 @@ def stepped(kind, steps=5, **options):
     return module, start, gradients
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "rival", "theirs"),
-    [
-        ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
-        ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
-        ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
-        ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "options", "rival", "theirs"), [
+    ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
+    ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
+    ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
+    ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+])  # fmt: skip
 def test_adam_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):
     module, start, gradients = stepped(kind, **options)
     for name, value in module.named_parameters():

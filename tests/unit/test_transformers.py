@@ -38,9 +38,6 @@ def tokens(*size: int) -> torch.Tensor:
     return torch.randint(11, size, generator=generator("tokens"))
 
 
-# --------------------------------------------------------------------------- attention
-
-
 @pytest.mark.parametrize(("n", "m", "groups"), [(5, 5, 4), (5, 5, 2), (2, 7, 1), (1, 6, 2)])
 def test_softmax_attention_is_the_softmax_of_what_is_visible(n, m, groups):
     q, k, v = (torch.randn(2, h, t, 6, generator=generator(h, t, i), dtype=torch.float64)
@@ -88,9 +85,6 @@ def test_rotary_products_depend_on_the_distance_alone():
     scores = turned[0] @ turned[1].T
     assert torch.allclose(scores[3:, 3:], scores[:-3, :-3])
     assert not torch.allclose(scores[3:, 3:], scores[:-3, 3:])
-
-
-# --------------------------------------------------------------------------- decoders
 
 
 @pytest.mark.parametrize("shape", [GPT, LLAMA], ids=["gpt", "llama"])
@@ -159,9 +153,6 @@ def test_a_shape_that_cannot_be_is_refused(change, told):
         decoder(GPT)(tokens(1, 1, 10))
 
 
-# --------------------------------------------------------------------------- caches
-
-
 @pytest.mark.parametrize("shape", [GPT, LLAMA], ids=["gpt", "llama"])
 @torch.no_grad()
 def test_tokens_one_by_one_give_what_all_give_at_once(shape):
@@ -206,9 +197,6 @@ def test_a_cache_is_gathered_for_each_head_and_layer():
             assert torch.equal(own_v, v[b, head, index[b, head]])
 
 
-# --------------------------------------------------------------------------- Llama
-
-
 @torch.no_grad()
 def test_a_llama_of_the_library_transformers_gives_the_same_logits():
     transformers = pytest.importorskip("transformers")
@@ -231,9 +219,6 @@ def test_a_llama_of_the_library_transformers_gives_the_same_logits():
     assert torch.allclose(ours(seen[..., -1:], cache=cache)[0, :, 0], expected[:, -1], atol=1e-5)
     with pytest.raises(ValueError, match=r"weight 0/up: \(64, 224\); expected \(64, 226\)"):
         llama_weights(theirs.state_dict(), Shape(**{**shape.__dict__, "hidden": 113}))
-
-
-# --------------------------------------------------------------------------- training
 
 
 def copying(replicates: int, steps: int = 60, enough=None, streams=None):

@@ -125,7 +125,7 @@ def test_stop_gradient_is_what_the_target_has_no_part_in():
     torch.testing.assert_close(slopes[1], 2 * slopes[0], rtol=1e-4, atol=1e-7)
 
 
-def test_target_follows_the_network():
+def test_a_target_follows_the_network_and_decay_may_be_of_all_parameters():
     objective = build(momentum=0.9, momentum_schedule="cosine")
     start = objective.target[1][0].weight.clone()
     with torch.no_grad():
@@ -135,9 +135,6 @@ def test_target_follows_the_network():
     assert objective.tau(10, 10) == 1
     torch.testing.assert_close(objective.target[1][0].weight, start + 0.05)
     assert not any(p.requires_grad for p in objective.target.parameters())
-
-
-def test_weight_decay_can_be_of_all_parameters():
     some, every = (
         {group["weight_decay"] for group in build(decay_all=all_).parameter_groups(0.1)}
         for all_ in (False, True)
@@ -155,21 +152,15 @@ def test_correlation_and_norm_of_outputs():
     torch.testing.assert_close(norm(z), F.batch_norm(z, None, None, training=True))
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"head": "mpl"}, "pretraining.head: 'mpl'; expected one of none, identity"),
-        ({"output_norm": "layer"}, "pretraining.output_norm: 'layer'; expected batch or l2"),
-        ({"momentum": 1.5}, "pretraining.momentum: 1.5"),
-        ({"momentum": 0.9, "stop_gradient": False}, "pretraining.stop_gradient: false"),
-    ],
-)
+@pytest.mark.parametrize(("options", "told"), [
+    ({"head": "mpl"}, "pretraining.head: 'mpl'; expected one of none, identity"),
+    ({"output_norm": "layer"}, "pretraining.output_norm: 'layer'; expected batch or l2"),
+    ({"momentum": 1.5}, "pretraining.momentum: 1.5"),
+    ({"momentum": 0.9, "stop_gradient": False}, "pretraining.stop_gradient: false"),
+])  # fmt: skip
 def test_impossible_options_are_named(options, told):
     with pytest.raises(ConfigError, match=told):
         build(**options)
-
-
-# --------------------------------------------------------------------------- against an attack
 
 
 def hardened(kind=AdversarialSiamese, **options):

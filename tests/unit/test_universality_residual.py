@@ -66,14 +66,11 @@ def test_untrained_networks_come_first() -> None:
         assert torch.equal(value[2:], begun[key] + 1)
 
 
-@pytest.mark.parametrize(
-    ("own", "told"),
-    [
-        ({"encoder": {"norm": "batch"}}, r"residual\.encoder\.norm.*group"),
-        ({"encoder": {"kind": "resnet50"}}, r"residual\.encoder\.kind.*small_resnet"),
-        ({"encoder": {"layers": 18}}, r"residual\.encoder.*layers"),
-    ],
-)
+@pytest.mark.parametrize(("own", "told"), [
+    ({"encoder": {"norm": "batch"}}, r"residual\.encoder\.norm.*group"),
+    ({"encoder": {"kind": "resnet50"}}, r"residual\.encoder\.kind.*small_resnet"),
+    ({"encoder": {"layers": 18}}, r"residual\.encoder.*layers"),
+])  # fmt: skip
 def test_what_cannot_be_stacked_is_refused_by_its_key(own, told) -> None:
     asked = {"scale": "smoke", "papers": ["universality"], "universality": {"residual": own}}
     with pytest.raises(ConfigError, match=told):

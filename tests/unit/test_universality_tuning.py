@@ -282,16 +282,13 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path, tiny_bert) -> None:
         read_texts(str(tmp_path / "texts"))
 
 
-def test_projection_onto_both_balls() -> None:
+def test_proposition_f_9_on_both_balls() -> None:
     random = np.random.default_rng(0)
     centre = canonical(2, 2)
     near = projected(centre + random.standard_normal(centre.shape), centre, 0.7)
     assert np.linalg.norm(near - centre) <= 0.7 + 1e-9
     assert np.linalg.norm(near, 2) <= 1 + 1e-9
     assert projected(centre, centre, 0.7) == pytest.approx(centre, abs=1e-12)
-
-
-def test_proposition_f_9() -> None:
     found = regularised(4, 4, 0.5, np.random.default_rng(5))
     assert predicted(4, 4, 0.5) == pytest.approx(0.5625)
     assert found[:4] == pytest.approx(1, abs=5e-3)

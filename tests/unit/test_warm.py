@@ -73,16 +73,13 @@ def test_a_job_is_a_fork_with_its_own_folder_environment_and_streams(server, env
     assert (code, out, err) == (0, f"{server.pid} {tmp_path} x", "loud")
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "words"),
-    [
-        ("sys.exit(7)", 7, ""),
-        ("sys.exit('no such thing')", 1, "no such thing"),
-        ("raise ValueError('odd')", 1, "ValueError: odd"),
-        ("os._exit(3)", 3, ""),
-        ("os.abort()", -signal.SIGABRT, ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "code", "words"), [
+    ("sys.exit(7)", 7, ""),
+    ("sys.exit('no such thing')", 1, "no such thing"),
+    ("raise ValueError('odd')", 1, "ValueError: odd"),
+    ("os._exit(3)", 3, ""),
+    ("os.abort()", -signal.SIGABRT, ""),
+])  # fmt: skip
 def test_a_job_ends_as_its_fork_ends(server, env, tmp_path, body, code, words):
     found, _, err = ended(body, env, tmp_path)
     assert found == code
@@ -99,16 +96,13 @@ def test_jobs_run_side_by_side_and_the_server_goes_on(server, env, tmp_path):
     assert server.poll() is None
 
 
-def test_a_fork_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
+def test_a_fork_gets_signals_and_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
     proxy = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
     fork = int(proxy.stdout.readline())
     assert fork != proxy.pid
     proxy.kill()
     proxy.communicate()
     wait_for(lambda: not psutil.pid_exists(fork))
-
-
-def test_a_signal_reaches_the_fork(server, env, tmp_path):
     body = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
     proxy = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
     proxy.stdout.readline()
@@ -157,18 +151,14 @@ def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):
     assert not place.parent.exists()
 
 
-@pytest.mark.parametrize("change", [{warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}])
+NOT_OURS = ({warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}, {warm.SOCKET: "/gone/warm"})
+
+
+@pytest.mark.parametrize("change", NOT_OURS)
 def test_without_a_warm_process_of_its_own_a_job_runs_as_it_is(server, env, tmp_path, change):
     code, out, _ = ended("print(os.getppid())", env | change, tmp_path)
     assert (code, out) == (0, str(os.getpid()))
 
-
-def test_a_server_that_is_gone_is_done_without(env, tmp_path):
-    code, out, _ = ended("print(os.getppid())", env, tmp_path)
-    assert (code, out) == (0, str(os.getpid()))
-
-
-# --------------------------------------------------------------------------- orphaned jobs
 
 ORPHAN = """
 import sys, time

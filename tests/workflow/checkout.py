@@ -126,14 +126,10 @@ class Started:
         self._output = folder / f"output-{time.monotonic_ns()}.txt"
         with open(self._output, "wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", WITH_SIGINT, *command],
-                cwd=folder,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                [sys.executable, "-c", WITH_SIGINT, *command], cwd=folder, env=env,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 start_new_session=True,
-            )
+            )  # fmt: skip
 
     def __enter__(self) -> Self:
         return self
@@ -214,8 +210,6 @@ class Checkout:
     def __truediv__(self, name: str) -> Path:
         return self.root / name
 
-    # ------------------------------------------------------------------------------- commands
-
     def command(
         self,
         *words: str,
@@ -249,8 +243,6 @@ class Checkout:
         told = self.snakemake("--dry-run", *targets, **options).well()
         assert told.planned or "Nothing to be done" in told.text, told.text
         return told.planned
-
-    # ------------------------------------------------------------------------------- files
 
     def edit(self, name: str, text: str = "\n# an edit\n") -> None:
         """Append to a file that must be there."""
@@ -289,8 +281,6 @@ class Checkout:
         folder = self / ".snakemake/locks"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
-
-# ------------------------------------------------------------------------------- paused jobs
 
 WAIT = """
 

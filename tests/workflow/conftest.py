@@ -10,6 +10,13 @@ from .toy import Toy
 from .trained import trained
 
 
+def pytest_collection_modifyitems(items):
+    """All but the report in a browser run Snakemake for real."""
+    for item in items:
+        if item.path.parent.name == "workflow" and "browser" not in item.path.name:
+            item.add_marker("workflow")
+
+
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory):
     """The repository as a user gets it: nothing was run. Copy it before you do."""

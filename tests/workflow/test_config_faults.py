@@ -1,9 +1,5 @@
 """Configs that cannot be run: refused by name before any job starts, without a traceback."""
 
-import pytest
-
-pytestmark = pytest.mark.workflow
-
 #: One file with many faults, as a user would write it: 5e-4 is text in YAML.
 MANY = """
 sede: 3

@@ -13,8 +13,6 @@ import yaml
 
 from .checkout import REPOSITORY, digest
 
-pytestmark = pytest.mark.workflow
-
 #: Documented columns; text, but for these.
 CLAIMS = [
     "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",
@@ -56,9 +54,6 @@ def record_of(results: Path, name: str) -> dict:
     return json.loads((results / f"provenance/{name}.json").read_text(encoding="utf-8"))
 
 
-# ------------------------------------------------------------------------------- claims
-
-
 @pytest.mark.parametrize(("table", "documented"), [("claims", CLAIMS), ("catalogue", CATALOGUE)])
 def test_tables_have_the_documented_columns(results, table, documented):
     schema = pq.read_schema(results / f"{table}.parquet")
@@ -67,7 +62,9 @@ def test_tables_have_the_documented_columns(results, table, documented):
     assert plain == {name: KINDS_OF.get(name, "string") for name in plain}
 
 
-def test_every_claim_has_a_name_of_its_paper_and_says_what_why_and_where(claims, results):
+def test_claims_have_a_name_of_their_paper_a_reason_and_a_file_and_are_those_of_all_experiments(
+    claims, results
+):
     assert len(claims) > 0
     assert claims["claim"].is_unique
     assert (claims["claim"].str.partition("/")[0] == claims["paper"]).all()
@@ -75,6 +72,9 @@ def test_every_claim_has_a_name_of_its_paper_and_says_what_why_and_where(claims,
         assert claims[column].str.strip().ne("").all(), column
     for artefact in claims["artefact"]:
         assert (results / artefact).is_file(), artefact
+    parts = [pd.read_parquet(path) for path in sorted(results.glob("*/claims/*.parquet"))]
+    together = pd.concat(parts).sort_values("claim", ignore_index=True)
+    pd.testing.assert_frame_equal(claims.sort_values("claim", ignore_index=True), together)
 
 
 def test_a_verdict_follows_from_the_interval_and_the_band(claims):
@@ -112,21 +112,9 @@ def test_pages_and_captions_name_claims_that_there_are(claims):
     assert [one for one in sorted(found) if not filter_names(claims["claim"], one[1])] == []
 
 
-def test_the_claims_are_those_of_the_experiments_together(claims, results):
-    parts = [pd.read_parquet(path) for path in sorted(results.glob("*/claims/*.parquet"))]
-    together = pd.concat(parts).sort_values("claim", ignore_index=True)
-    pd.testing.assert_frame_equal(claims.sort_values("claim", ignore_index=True), together)
-
-
-# ------------------------------------------------------------------------------- catalogue
-
-
-def test_the_catalogue_lists_every_item_of_the_papers(catalogue):
+def test_the_catalogue_lists_every_item_with_its_status_and_command(catalogue, results):
     listed = yaml.safe_load((REPOSITORY / "config/catalogue.yaml").read_text(encoding="utf-8"))
     assert list(catalogue["item"]) == [entry["item"] for entry in listed["items"]]
-
-
-def test_a_status_follows_from_the_files_and_what_they_contain(catalogue, results):
     assert set(catalogue["status"]) <= STATUSES
     for row in catalogue.itertuples():
         paper, name = row.item.split("/")
@@ -140,19 +128,13 @@ def test_a_status_follows_from_the_files_and_what_they_contain(catalogue, result
         made = bool(contains) and contains <= {"measured", "drawn"}
         assert (row.status == "regenerated") == made, row.item
         assert bool(row.command) == bool(there), row.item
-
-
-def test_a_command_asks_for_a_file_of_the_item(catalogue):
     for row in catalogue[catalogue["command"] != ""].itertuples():
         assert row.command.startswith("snakemake "), row.item
         assert row.command.endswith(f" results/smoke/{row.files[0]}"), row.item
         assert "--configfile config/scale/smoke.yaml" in row.command, row.item
 
 
-# ------------------------------------------------------------------------------- all artefacts
-
-
-def test_every_artefact_has_a_record_of_its_bytes(finished, results):
+def test_every_artefact_has_a_record_of_its_bytes_and_of_its_inputs(finished, results):
     made, listed = finished.made(), finished.checksums()
     assert {name: made[name] for name in listed} == listed
     pages = {"index", *(name.partition("/")[0] for name in listed if "/" in name)}
@@ -168,18 +150,12 @@ def test_every_artefact_has_a_record_of_its_bytes(finished, results):
         assert record["versions"]["python"], name
     records = finished.files("results/smoke/provenance")
     assert set(records) == {f"{name}.json" for name in made}
-
-
-def test_a_record_holds_the_digest_of_every_input_that_the_run_made(finished, results):
     made = finished.made()
     for name in made:
         for source, value in record_of(results, name)["inputs"].items():
             assert made[str(Path(source).relative_to("results/smoke"))] == value, name
     evaluation = record_of(results, "mrp/measurements/headline/evaluation.parquet")
     assert len(evaluation["inputs"]) == 5
-
-
-def test_nothing_is_left_in_staging_and_every_job_has_a_log(finished, results):
     assert finished.staged() == []
     rules = {record_of(results, name)["rule"] for name in finished.made()}
     assert len(list((results / "logs").rglob("*.log"))) >= len(rules)
@@ -194,15 +170,12 @@ def text_of(path: Path) -> bytes:
     return content
 
 
-def test_no_artefact_knows_where_or_when_it_was_made(finished, sources, results):
+def test_artefacts_and_pictures_hold_no_notes_about_their_making(finished, sources, results):
     places = {str(finished.root), str(sources.root), str(REPOSITORY), str(Path.home()) + "/"}
     for name in finished.checksums():
         content = text_of(results / name)
         assert not [place for place in places if place.encode() in content], name
         assert not TIME_STAMP.search(content), name
-
-
-def test_pictures_hold_no_notes_about_their_making(results):
     pictures = sorted(results.rglob("*.png"))
     assert pictures
     for picture in pictures:

@@ -8,8 +8,6 @@ import pytest
 from .checkout import at_once
 from .trained import ALIGNMENT, DOWNSTREAM, PRETRAINED, RESULTS, SHOWN
 
-pytestmark = pytest.mark.workflow
-
 CUT = PRETRAINED
 FLIPPED = DOWNSTREAM
 EMPTIED = "toy/tables/alignment.parquet"

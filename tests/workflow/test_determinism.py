@@ -4,8 +4,6 @@ import pytest
 
 from .checkout import python
 
-pytestmark = pytest.mark.workflow
-
 CHANGED = "mrp/tables/headline.parquet"
 #: Made again in the same folder, with all that it needs, four trainings among them.
 AGAIN = "results/smoke/mrp/figures/headline.svg"

@@ -5,8 +5,6 @@ import pytest
 from .checkout import SMOKE, at_once, python
 from .trained import FIGURE, RESULTS, TABLE
 
-pytestmark = pytest.mark.workflow
-
 TRIAL = f"results/trial/{FIGURE}"
 
 
@@ -44,26 +42,15 @@ def doors(fresh, fresh_toy, elsewhere):
     )
 
 
-def test_a_paper_is_a_target_without_the_pages_about_the_whole_run(doors):
+def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(doors):
     planned = doors["paper"].result()
     assert planned["mrp"] == 1
     assert all(rule.startswith("mrp") or rule == "gathered" for rule in planned)
     assert {"mrp_pretrain", "mrp_judge_headline", "mrp_show_paper_items"} < set(planned)
-
-
-def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
     assert doors["figure"].result() == {
-        "mrp_pretrain": 1,
-        "mrp_supervise": 1,
-        "mrp_supervise_all": 1,
-        "mrp_supervise_masked": 1,
-        "mrp_downstream": 1,
-        "mrp_evaluate": 1,
-        "mrp_show_headline": 1,
-    }
-
-
-def test_a_target_that_makes_nothing_says_so_and_without_a_config_the_scale_is_tour(doors):
+        "mrp_pretrain": 1, "mrp_supervise": 1, "mrp_supervise_all": 1, "mrp_supervise_masked": 1,
+        "mrp_downstream": 1, "mrp_evaluate": 1, "mrp_show_headline": 1,
+    }  # fmt: skip
     told = doors["empty"].result()
     assert told.code != 0
     assert "real_images: expected entries under this key" in told.text

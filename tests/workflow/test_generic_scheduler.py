@@ -3,11 +3,7 @@
 import shlex
 import sys
 
-import pytest
-
 from .trained import ALIGNMENT, RESULTS
-
-pytestmark = pytest.mark.workflow
 
 TARGET = f"{RESULTS}/{ALIGNMENT}"
 #: Notes what it is told, runs the script (the last word) and prints the number of a job.

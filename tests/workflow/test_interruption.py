@@ -15,8 +15,6 @@ import pytest
 from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, at_once, gone
 from .trained import DOWNSTREAM, GROWTH, LEDGER, PRETRAINED, PURITY, RESULTS, SUPERVISED
 
-pytestmark = pytest.mark.workflow
-
 BOTH = ["toy_pretrain", "toy_supervise"]
 ONE = ["toy_pretrain"]
 #: Enough jobs for a warm process.
@@ -98,7 +96,7 @@ def ctrl_c(run, paused):
 
 
 #: Rules that wait, targets, what happens, and how else the run is started. The short tests keep a
-#: kill of the run, of a job and of a commit, Ctrl-C, and SIGTERM to a run without a warm process.
+#: kill of the run and of a commit, and Ctrl-C.
 KINDS = {
     "kill_run": (BOTH, MANY, kill_run, {}),
     "kill_job": (ONE, MANY, kill_job, {}),
@@ -111,14 +109,14 @@ KINDS = {
     "ctrl_c, cold": (ONE, [PRETRAINED], ctrl_c, {"env": COLD}),
 }
 WARM = [kind for kind, (*_, options) in KINDS.items() if not options]
-LONG = ("kill_proxy", "kill_run, cold", "kill_job, cold", "ctrl_c, cold")
+SHORT = ("kill_run", "kill_commit", "ctrl_c")
 TRAINING_LOST = [kind for kind in KINDS if kind not in ("terminate_run", "kill_commit")]
 
 
 def of_kinds(*kinds):
-    """Parametrise a test by kind; those of ``LONG`` are long."""
+    """Parametrise a test by kind; those that are not of ``SHORT`` are long."""
     return pytest.mark.parametrize("kind", [
-        pytest.param(kind, marks=[pytest.mark.long] if kind in LONG else []) for kind in kinds
+        pytest.param(kind, marks=[] if kind in SHORT else [pytest.mark.long]) for kind in kinds
     ])  # fmt: skip
 
 
@@ -192,6 +190,7 @@ def test_the_log_of_an_interrupted_job_says_so(disturbed, kind):
     assert "KeyboardInterrupt" in disturbed[kind].result().log
 
 
+@pytest.mark.long
 def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
     """SIGSTOP, as from a laptop's lid or a scheduler, and SIGCONT, to all of it and to one job."""
     paused = Paused(fresh_toy().root)

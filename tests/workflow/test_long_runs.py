@@ -21,8 +21,6 @@ from .trained import (
     TABLE,
 )
 
-pytestmark = pytest.mark.workflow
-
 WEIGHTS = [PRETRAINED, SUPERVISED]
 #: A training is told to end at its fifth step, the first time that it gets there.
 TOLD_TO_END = """
@@ -87,7 +85,7 @@ def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
     assert 'id="claim-toy-' in run.page  # and what there is
 
 
-def test_failed_jobs_leave_no_output_and_others_are_finished(runs):
+def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(runs):
     run = runs["unfinished"].result()
     made = run.made.made()
     assert not {*SHOWN, SUPERVISED, PRETRAINED, DOWNSTREAM} & set(made)
@@ -95,9 +93,6 @@ def test_failed_jobs_leave_no_output_and_others_are_finished(runs):
     assert all("supervise" in name for name in run.made.staged())  # of the killed job
     assert not (run.made / f"{RESULTS}/logs/toy/downstream.log").exists()
     assert set(run.told.finished) == {"toy_averaging", "toy_judge_averaging", "claims"}
-
-
-def test_a_foreseen_error_is_words_and_another_a_traceback_in_the_log(runs):
     run = runs["unfinished"].result()
     assert "error in rule toy_pretrain: step " in run.told.text
     assert "lower the learning rate" in run.logs["pretrain"]
@@ -127,6 +122,7 @@ def test_a_moved_folder_goes_on_where_it_was(done_toy, tmp_path, toy_finished):
     assert moved.made()[TABLE] == toy_finished.made()[TABLE]
 
 
+@pytest.mark.long
 def test_a_checkpoint_of_a_killed_run_is_taken_up_by_the_next(fresh_toy, toy_finished):
     """The run and its job get SIGKILL in the middle of a training; the next run goes on there."""
     paused = Paused(fresh_toy().root)

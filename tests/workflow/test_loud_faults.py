@@ -10,8 +10,6 @@ import pytest
 
 from .toy import ANALYSIS, MEASURED, PACKAGE, RULES
 
-pytestmark = pytest.mark.workflow
-
 SHOWN = "results/smoke/toy/figures/alignment.svg"
 PUBLISHING = "experiment("
 
@@ -25,9 +23,6 @@ def toy(template, tmp_path):
 def refused(toy) -> str:
     """What a dry run says that is refused."""
     return toy.snakemake("--dry-run").refused()
-
-
-# ------------------------------------------------------------------------------- declared
 
 
 def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(template_finished, tmp_path):
@@ -63,8 +58,6 @@ def test_an_experiment_after_the_results_is_told(toy):
     toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
     assert "experiment toy/late: comes after the results" in refused(toy)
 
-
-# ------------------------------------------------------------------------------- rules
 
 WRONG_RULES = """
 
@@ -108,21 +101,15 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
     assert "rule toy_averaging" not in told
 
 
-# ------------------------------------------------------------------------------- claims
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "told"),
-    [
-        (
-            "    out_of_reach =",
-            '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
-            "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
-        ),
-        ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
-        ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
-    ],
-)
+@pytest.mark.parametrize(("right", "wrong", "told"), [
+    (
+        "    out_of_reach =",
+        '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
+        "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
+    ),
+    ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
+    ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
+])  # fmt: skip
 def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, right, wrong, told):
     toy.replace(ANALYSIS, right, wrong)
     toy.snakemake().refused(told)
@@ -134,8 +121,6 @@ def test_a_figure_alone_needs_no_claims(toy):
     toy.snakemake(SHOWN).well()
     assert (toy / SHOWN).is_file()
 
-
-# ------------------------------------------------------------------------------- jobs
 
 BEGINNING = '    noise, dimension = job.config["noise"]'
 SILENT = "ended without a word"

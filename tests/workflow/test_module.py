@@ -1,10 +1,6 @@
 """The workflow as a module of another one."""
 
-import pytest
-
 from .checkout import Checkout, digest
-
-pytestmark = pytest.mark.workflow
 
 OUTER = """
 module featlearn:

@@ -1,14 +1,10 @@
 """Neighbours on the toy paper: planned where they are asked for, and no other file changes."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
 from .checkout import digest
 from .toy import Toy
-
-pytestmark = pytest.mark.workflow
 
 NOISE = "toy.averaging.noise"
 LEDGER = "results/smoke/toy/claims/averaging.parquet"
@@ -42,15 +38,12 @@ def test_neighbours_are_points_beside_the_run(toy):
     assert digest(toy / LEDGER) == before
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (declared({"checkpoint_seconds": "x2"}), "no rule of the experiment reads checkpoint"),
-        (declared({"toy.averaging.nois": "x2"}), "nois: unknown key"),
-        (declared({NOISE: -1.0}), "noise must be"),
-        ({"scale": "smoke"}, "neighbours: this config declares none"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    (declared({"checkpoint_seconds": "x2"}), "no rule of the experiment reads checkpoint"),
+    (declared({"toy.averaging.nois": "x2"}), "nois: unknown key"),
+    (declared({NOISE: -1.0}), "noise must be"),
+    ({"scale": "smoke"}, "neighbours: this config declares none"),
+])  # fmt: skip
 def test_a_neighbour_that_cannot_be_starts_no_job(toy, changes, words):
     told = toy.snakemake("-n", "neighbours", changes=changes)
     assert told.code == 1

@@ -7,8 +7,6 @@ import pytest
 
 from .checkout import SMOKE, Started, environment
 
-pytestmark = pytest.mark.workflow
-
 IMPORTED = re.compile(r"^import time:[\s\d|]+\|\s+([\w.]+)$", re.MULTILINE)
 
 

@@ -2,18 +2,12 @@
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pandas as pd
-import psutil
 import pytest
 
 from image_folders import grow
-
-from .checkout import Paused
-
-pytestmark = pytest.mark.workflow
 
 #: A shell that gets this name unquoted makes a file.
 HOSTILE = "rose; touch $(touch owned) `touch owned` && touch owned #{x} {y}"
@@ -52,22 +46,16 @@ def mine(fresh):
 def test_only_what_belongs_to_the_own_images_is_made(mine):
     checkout, _, told = mine
     assert told.finished == {
-        "own_images_data": 1,
-        "own_images_pretrain": 1,
-        "own_images_downstream": 2,
-        "gathered": 1,
-        "own_images_show_images": 1,
-        "own_images_maps": 1,
-        "own_images_pictures": 1,
-        "own_images_report": 1,
-        "real_images": 1,
-    }
+        "own_images_data": 1, "own_images_pretrain": 1, "own_images_downstream": 2, "gathered": 1,
+        "own_images_show_images": 1, "own_images_maps": 1, "own_images_pictures": 1,
+        "own_images_report": 1, "real_images": 1,
+    }  # fmt: skip
     for name in ("accuracy", "confusion", "learning", "maps", "pictures"):
         for end in ("svg", "png"):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
 
 
-def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
+def test_broken_images_are_told_and_what_was_said_of_the_others_is_kept(mine):
     checkout, _, told = mine
     faults = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/faults.parquet")
     assert faults["file"].tolist() == [f"{HOSTILE}/broken.jpg"]
@@ -76,9 +64,6 @@ def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
     assert summary["images"].sum() == 24
     assert set(summary["class"]) == set(COLOURS)
     assert "1 of 25 images cannot be used" in told.text
-
-
-def test_what_the_networks_said_of_each_test_image_is_kept(mine):
     checkout, _, _ = mine
     said = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/predictions-random-0.parquet")
     assert len(said) == 3 * 2 * said["image"].nunique()
@@ -146,30 +131,3 @@ def test_five_lines_are_a_plan(mine):
     assert alone == {("all" if rule == "real_images" else rule): n for rule, n in planned.items()}
     told = checkout.snakemake("--dry-run", configfile=None, changes="run: none\npapers: []\n")
     assert "papers: []; expected one or more, or data sets under the key real_images" in told.text
-
-
-@pytest.mark.long
-def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh):
-    """SIGSTOP and SIGCONT to all of it, in the middle of a training without labels."""
-    _, text, _ = mine
-    text = text.replace("epochs: 1,", "epochs: 12,")
-    still, undisturbed = Paused(fresh().root), fresh()
-    for checkout in (still, undisturbed):
-        flowers(checkout / "my own flowers")
-    options = {"configfile": None, "changes": text}
-    with still.start_until(["flowers-0"], "real_images", **options) as run:
-        every = [psutil.Process(run.pid), *run.processes()]
-        for one in every:
-            one.suspend()
-        still.go_on()
-        before = still.made("mine")
-        time.sleep(60)
-        assert {one.status() for one in every} <= {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
-        assert still.made("mine") == before
-        for one in every:
-            one.resume()
-        run.wait().well()
-    undisturbed.snakemake("real_images", **options).well()
-    made = still.made("mine")
-    assert "own_images/weights/flowers/pretrained-0.safetensors" in made
-    assert made == undisturbed.made("mine")

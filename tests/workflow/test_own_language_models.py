@@ -5,9 +5,6 @@ import shutil
 
 import numpy as np
 import pandas as pd
-import pytest
-
-pytestmark = pytest.mark.workflow
 
 SETTINGS = """
 run: own

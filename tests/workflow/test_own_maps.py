@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 from safetensors.torch import save_file
 
@@ -10,8 +9,6 @@ from featlearn.images.encoders import build_encoder
 from image_folders import grow
 
 from .checkout import REPOSITORY
-
-pytestmark = pytest.mark.workflow
 
 PAGE = (REPOSITORY / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
 FIVE_LINES = re.search(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
 
 from featlearn.images.encoders import build_encoder
-
-pytestmark = pytest.mark.workflow
 
 SETTINGS = """
 run: voc

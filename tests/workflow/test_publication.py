@@ -49,8 +49,6 @@ from featlearn.core.publishing.summary import measured
 from .checkout import REPOSITORY, Checkout, python
 from .toy import Toy
 
-pytestmark = pytest.mark.workflow
-
 WORDS = ("-c", "user.name=toy", "-c", "user.email=toy@example.org", "-c", "commit.gpgsign=false")
 IGNORED = "output-*.txt\n.snakemake\nresults/*\n!results/published/\n__pycache__/\n"
 RUNS = published(REPOSITORY)
@@ -256,7 +254,7 @@ def test_files_of_an_earlier_commit_are_published_where_this_one_would_make_the_
     assert publish(toy).returncode == 0
 
 
-def test_a_run_that_is_not_whole_is_refused(toy):
+def test_a_run_that_is_not_whole_or_of_other_settings_or_outside_of_git_is_refused(toy):
     figure = toy / "results/smoke/toy/figures/alignment.png"
     kept = figure.read_bytes()
     figure.unlink()
@@ -272,9 +270,6 @@ def test_a_run_that_is_not_whole_is_refused(toy):
     told = publish(toy, "tour")
     assert told.returncode == 2
     assert "expected a finished run" in told.stderr
-
-
-def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record = toy / "results/smoke/provenance/report.html.json"
     kept = record.read_text()
     record.write_text(kept.replace('"threads": 1', '"threads": 2'))
@@ -282,6 +277,9 @@ def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record.write_text(kept.replace('"seed": 0', '"seed": 1'))
     assert "expected the folder smoke-seed-1" in refused(toy)
     record.write_text(kept)
+    aside = (toy / ".git").rename(toy / ".snakemake/git")
+    assert "no checkout of git" in refused(toy)
+    aside.rename(toy / ".git")
 
 
 def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
@@ -305,12 +303,6 @@ def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first
     for folder in (other, toy / "results/smoke-seed-1"):
         shutil.rmtree(folder)
     assert publish(toy).returncode == 0
-
-
-def test_outside_of_git_nothing_is_published(toy):
-    aside = (toy / ".git").rename(toy / ".snakemake/git")
-    assert "no checkout of git" in refused(toy)
-    aside.rename(toy / ".git")
 
 
 def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):
@@ -357,9 +349,6 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
     git(here, "clone", "-q", "--depth", "1", f"file://{here.root}", str(shallow.root))
     assert elsewhere(shallow.root, first) == ""
     assert "not in this clone" in elsewhere(shallow.root, second)
-
-
-# ------------------------------------------------------------------------------- what is published
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
@@ -416,20 +405,3 @@ def test_readme_report_pages_and_table_agree_on_every_total():
     assert [sum(map(int, column)) for column in zip(*table, strict=True)] == [
         *counts, len(printed) - sum(counts),
     ]  # fmt: skip
-
-
-def test_the_readme_is_short():
-    text = (REPOSITORY / "README.md").read_text()
-    assert len(text.splitlines()) <= 130
-    shown = re.sub(r"<!--.*?-->|<[^>]+>|\]\([^)]*\)", " ", text)
-    assert len(re.findall(r"\w[\w'’.,%-]*", shown)) <= 1000
-
-
-def test_what_is_published_is_in_git_and_in_no_package():
-    for name in ("MANIFEST.in", "setup.py"):
-        assert "results" not in (REPOSITORY / name).read_text()
-    told = subprocess.run(
-        ["git", "check-ignore", "results/published/desk/report.html", "results/desk/report.html"],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert told.stdout.split() == ["results/desk/report.html"]

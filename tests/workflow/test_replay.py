@@ -8,8 +8,6 @@ from featlearn.core.files import write_parquet
 from .checkout import REPOSITORY, python
 from .toy import ANALYSIS, MEASURED, PACKAGE, Toy
 
-pytestmark = pytest.mark.workflow
-
 
 @pytest.fixture
 def toy(template_finished, tmp_path):
@@ -31,6 +29,9 @@ def test_the_same_code_gives_the_same_run_and_leaves_it_as_it_is(toy):
     before = files(toy)
     assert replayed(toy) == (0, ["1 experiments: 0 differences"])
     assert files(toy) == before
+    done = python(toy.root, str(REPOSITORY / "scripts/replay.py"), "results/none")
+    assert done.returncode == 2
+    assert "results/none: no finished run" in done.stderr
 
 
 def test_another_drawing_and_band_are_named_and_nothing_else(toy):
@@ -60,9 +61,3 @@ def test_a_changed_frame_and_a_changed_formula_are_named(toy):
     ]
     for kind in ("figures/alignment.svg", "tables/alignment.md", "claims/averaging.parquet"):
         assert any(line.startswith(f"toy/{kind}") for line in lines)
-
-
-def test_a_folder_without_a_run_is_refused(toy):
-    done = python(toy.root, str(REPOSITORY / "scripts/replay.py"), "results/none")
-    assert done.returncode == 2
-    assert "results/none: no finished run" in done.stderr

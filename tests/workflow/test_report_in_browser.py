@@ -3,8 +3,6 @@
 Set ``FEATLEARN_REPORT`` to a ``report.html`` to put that one before the browser as well.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -21,7 +19,6 @@ from PIL import Image
 
 from featlearn.core.catalogue import catalogue_frame, read_catalogue
 from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, VERDICTS
-from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet
 from featlearn.core.provenance import records, write_record
 from featlearn.core.publishing.report import INDEX, WHOLE, render, view
@@ -39,8 +36,6 @@ DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" vi
 SET = "flowers"
 SOURCES = {"mrp/two": "Theorem 10", "mrp/three": "Lemmas A.1 to A.3", "icl/four": "Fact 7"}
 CLASSES = ["daisy", HOSTILE, "日本の花", "w" * 200]
-
-# --------------------------------------------------------------------------- fabricated results
 
 
 def fabricate_run(folder: Path) -> dict:
@@ -170,17 +165,11 @@ def fabricate_own(folder: Path) -> dict:
     captions = {f"figure/{name}": f"# Figure {name}\n\n{HOSTILE}\n" for name in own_report.FIGURES}
     captions |= {f"table/{name}": f"# Table {name}\n\n{HOSTILE}\n" for name in made}
     return {
-        "folder": own,
-        "captions": captions,
-        "faults": {SET: faults},
-        "twice": {SET: twice},
+        "folder": own, "captions": captions, "faults": {SET: faults}, "twice": {SET: twice},
         "config": {"run": "mine", "seed": 0},
         "settings": {SET: {"data": {"path": HOSTILE}, "note": "y" * 300}},
         "command": "snakemake real_images --cores 2 --configfile " + "long/" * 60,
-    }
-
-
-# --------------------------------------------------------------------------- as a file
+    }  # fmt: skip
 
 
 class Outline(HTMLParser):
@@ -312,34 +301,14 @@ def test_the_same_inputs_give_the_same_page_but_for_the_costs(inputs):
     assert all(line.startswith('<tr id="rule-') for line in changed)
 
 
-def test_a_text_without_a_title_or_with_a_wrong_filter_is_an_error_that_names_it(inputs):
-    page = inputs["pages"][2]
-    inputs["pages"][2] = (*page[:3], "no title")
-    with pytest.raises(FeatlearnError, match=r"figure mrp/fig-6: expected `# Title`"):
-        view(**inputs)
-    inputs["pages"][2] = page
-    inputs["stories"]["mrp"] = '# T\n\n{{ value("headline", model="none") }}\n'
-    with pytest.raises(FeatlearnError, match=r"story of mrp: value\('headline', .*0 rows match"):
-        view(**inputs)
-
-
-# --------------------------------------------------------------------------- in a browser
-
-
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 REAL = os.environ.get("FEATLEARN_REPORT")
 browser_test = pytest.mark.browser
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--hide-scrollbars",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -512,16 +481,13 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, of_claims):
 
 
 @browser_test
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("Theorem 1", ["mrp/one", "mrp/five", "mrp/six"]),
-        ("thm. 10 captured", ["mrp/two"]),
-        ("lemma a.2", ["mrp/three"]),
-        ("Theorem 9", []),
-        ("features", ["mrp/one", "mrp/two", "mrp/three", "mrp/five", "mrp/six", "icl/four"]),
-    ],
-)
+@pytest.mark.parametrize(("typed", "found"), [
+    ("Theorem 1", ["mrp/one", "mrp/five", "mrp/six"]),
+    ("thm. 10 captured", ["mrp/two"]),
+    ("lemma a.2", ["mrp/three"]),
+    ("Theorem 9", []),
+    ("features", ["mrp/one", "mrp/two", "mrp/three", "mrp/five", "mrp/six", "icl/four"]),
+])  # fmt: skip
 def test_a_claim_is_found_by_its_theorem_number(browser, reports, typed, found):
     opened(browser, reports[INDEX])
     browser.find_element("css selector", "#claim-q").send_keys(typed)

@@ -1,24 +1,19 @@
 """What holds the files of the repository together: versions, targets, catalogue, rooms."""
 
 import ast
-import json
 import re
 import runpy
 import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from featlearn import __version__
 from featlearn.core.config import read_schema
 
 from .checkout import REPOSITORY
-
-pytestmark = pytest.mark.workflow
 
 #: A paper is what has a schema of its own and a package; see featlearn.core.config.
 PAPERS = set(read_schema(REPOSITORY / "workflow/schemas")["papers"])
@@ -26,9 +21,6 @@ PAPERS = set(read_schema(REPOSITORY / "workflow/schemas")["papers"])
 
 def read(name: str) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
-
-
-# ------------------------------------------------------------------------------- environment
 
 
 def direct_dependencies() -> set[str]:
@@ -43,12 +35,9 @@ def pins() -> list[tuple[Requirement, str]]:
     return [(Requirement(block.splitlines()[0].rstrip("\\ ")), block) for block in blocks]
 
 
-def test_the_conda_environment_says_what_the_lock_says():
+def test_environment_and_lock_say_what_the_project_asks_for():
     write = runpy.run_path(str(REPOSITORY / "scripts/environment.py"))["environment_text"]
     assert read("environment.yml") == write(read("pyproject.toml"), read("requirements.lock"))
-
-
-def test_the_lock_pins_what_the_project_asks_for_with_hashes_and_no_places():
     project = tomllib.loads(read("pyproject.toml"))["project"]
     wanted = {canonicalize_name((r := Requirement(t)).name): r for t in project["dependencies"]}
     assert direct_dependencies() <= {canonicalize_name(pin.name) for pin, _ in pins()}
@@ -62,22 +51,6 @@ def test_the_lock_pins_what_the_project_asks_for_with_hashes_and_no_places():
     assert not re.search("://|--index-url|--find-links", lock)
 
 
-# ------------------------------------------------------------------------------- README, Makefile
-
-
-def makefile_targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):(?!=)", read("Makefile"), re.MULTILINE))
-
-
-def test_every_target_that_the_readme_names_is_in_the_makefile():
-    readme = read("README.md")
-    code = re.findall(r"`([^`\n]+)`|^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    words = "\n".join(inline or block for inline, block in code)
-    named = set(re.findall(r"(?:^|\s)make ([a-z]+)\b", words))
-    assert named, "the README names no target"
-    assert named <= makefile_targets()
-
-
 def test_every_link_of_the_pages_leads_somewhere():
     pages = [*REPOSITORY.glob("[CR]*.md"), *(REPOSITORY / "docs").rglob("*.md")]
     for page in pages:
@@ -88,24 +61,6 @@ def test_every_link_of_the_pages_leads_somewhere():
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
                 assert target or section in known, f"{page.name}: #{section}"
-
-
-# ------------------------------------------------------------------------------- citation
-
-
-def test_the_citation_names_this_version_and_every_chapter():
-    cited = yaml.safe_load(read("CITATION.cff"))
-    assert cited["version"] == __version__
-    archived = json.loads(read(".zenodo.json"))
-    assert archived["version"] == __version__
-    known = [one["value"] for paper in cited["references"] for one in paper.get("identifiers", ())]
-    assert [one["identifier"] for one in archived["related_identifiers"]] == known
-    papers = [one for one in cited["references"] if one["type"] != "thesis"]
-    chapters = [one["notes"] for one in papers if "notes" in one]
-    assert chapters == [f"Chapter {number} of the thesis" for number in range(2, 10)]
-
-
-# ------------------------------------------------------------------------------- catalogue
 
 
 def catalogue() -> list[dict]:
@@ -121,9 +76,6 @@ def test_the_catalogue_has_every_figure_and_table_as_they_are_numbered():
     assert numbers
     for series, found in numbers.items():
         assert found == set(range(1, len(found) + 1)), series
-
-
-# ------------------------------------------------------------------------------- rooms
 
 
 def imported(path: Path) -> set[str]:
@@ -149,9 +101,6 @@ def test_a_papers_package_is_imported_inside_of_it_only():
         room = file.relative_to(source).parts[0]
         used = {name.split(".")[1] for name in imported(file) if "." in name} & rooms
         assert used <= above.get(room, shared | {room}), file
-
-
-# ------------------------------------------------------------------------------- requests
 
 
 def rules() -> list[str]:

@@ -11,8 +11,6 @@ import pytest
 from .checkout import at_once
 from .toy import ANALYSIS, PACKAGE
 
-pytestmark = pytest.mark.workflow
-
 #: What follows from every change of an artefact, and from one of a figure or table as well.
 LISTED = {"checksums", "report", "all"}
 SHOWN = {"catalogue", *LISTED}
@@ -100,13 +98,10 @@ def test_comments_docstrings_the_frame_and_time_stamps_rerun_nothing(plans):
     assert told.nothing_to_do, told.text
 
 
-def test_a_formula_reruns_what_uses_it(plans):
+def test_a_formula_or_a_value_reruns_what_depends_on_it(plans):
     rerun = set(plans["formula"].result())
     assert rerun >= {*RERUN_BY_FORMULA, "claims", *SHOWN}
     assert not [rule for rule in rerun if SPARED_BY_FORMULA.match(rule)]
-
-
-def test_a_changed_value_reruns_what_depends_on_it(plans):
     rerun = set(plans["steps"].result())
     told = re.compile("mrp_(show|judge)_|claims|catalogue|checksums|report|all")
     assert {rule for rule in rerun if not told.match(rule)} == MEASURED_BY_STEPS

@@ -10,8 +10,6 @@ from .checkout import at_once, digest
 from .toy import PACKAGE
 from .trained import RESULTS
 
-pytestmark = pytest.mark.workflow
-
 PRETRAINED = f"{RESULTS}/{trained.PRETRAINED}"
 DOWNSTREAM = f"{RESULTS}/{trained.DOWNSTREAM}"
 PURITY = f"{RESULTS}/{trained.PURITY}"
@@ -34,8 +32,7 @@ def clones(fresh_toy, tmp_path_factory):
     run(first, PRETRAINED).well()
     edited.replace(f"{PACKAGE}/training.py", *EDITED)
     told = at_once(
-        second=lambda: run(second, DOWNSTREAM).well(),
-        edited=lambda: run(edited, PRETRAINED).well(),
+        second=lambda: run(second, DOWNSTREAM).well(), edited=lambda: run(edited, PRETRAINED).well()
     )
     # a bit of the shared file falls over
     file = (second / PRETRAINED).resolve()
@@ -53,7 +50,7 @@ def record(clone):
     return json.loads((clone / RECORD).read_text(encoding="utf-8"))
 
 
-def test_a_second_clone_takes_what_the_first_one_made(clones):
+def test_a_second_clone_takes_what_the_first_one_made_by_its_code(clones):
     first, second = clones.first / PRETRAINED, clones.second / PRETRAINED
     assert second.is_symlink()
     assert second.resolve() == first.resolve()
@@ -62,9 +59,6 @@ def test_a_second_clone_takes_what_the_first_one_made(clones):
     assert record(clones.second) == record(clones.first)
     # and it can be built on
     assert clones.told.finished["toy_downstream"] == 1
-
-
-def test_other_code_is_another_key(clones):
     edited, first = clones.edited / PRETRAINED, clones.first / PRETRAINED
     assert edited.resolve() != first.resolve()
     assert record(clones.edited)["code"] != record(clones.first)["code"]

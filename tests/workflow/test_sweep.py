@@ -1,7 +1,5 @@
 """Sweeps on the toy paper: what is shared, what a point is, kills, and the search for a turn."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -12,8 +10,6 @@ import pytest
 from .checkout import Started, digest, environment, wait_for
 from .toy import Toy
 from .trained import trained
-
-pytestmark = pytest.mark.workflow
 
 NOISE = "toy.averaging.noise"
 SWEPT = "results/smoke/sweeps"
@@ -38,11 +34,7 @@ def sources(tmp_path_factory):
     for old in DIVERGES:
         toy.replace(f"{package}/training.py", old, old.replace("FeatlearnError", "DivergedError"))
     toy.edit(f"{package}/analysis.py", CLAIM)
-    toy.replace(
-        "workflow/rules/toy.smk",
-        'experiment("toy", "averaging")\n',
-        "",
-    )
+    toy.replace("workflow/rules/toy.smk", 'experiment("toy", "averaging")\n', "")
     toy.edit(
         "workflow/rules/toy.smk",
         '\n\nexperiment(\n    "toy",\n    "averaging",\n    rules.toy_averaging,\n'

@@ -8,8 +8,6 @@ import pytest
 from .checkout import Paused
 from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
-pytestmark = pytest.mark.workflow
-
 TARGET = f"{RESULTS}/{PRETRAINED}"
 
 
@@ -30,19 +28,15 @@ def seen(fresh_toy):
                            other=other, still=still)  # fmt: skip
 
 
-def test_the_second_run_is_refused_and_says_how_to_go_on(seen):
+def test_the_second_run_is_refused_with_a_way_on_and_the_first_one_not_disturbed(
+    seen, toy_finished
+):
     seen.second.refused(
         f"another run (process {seen.pid}) is working in results/smoke", "--config run="
     )
     assert not seen.second.finished
-
-
-def test_a_dry_run_and_a_run_of_another_name_are_not_refused(seen):
     assert seen.dry.well().planned == {"toy_pretrain": 1}
     assert seen.other.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
-
-
-def test_the_first_run_is_not_disturbed(seen, toy_finished):
     assert seen.still
     assert seen.first.well().finished == {"toy_pretrain": 1}
     whole, made = toy_finished.made(), seen.checkout.made()

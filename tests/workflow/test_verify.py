@@ -12,8 +12,6 @@ import pytest
 
 from .checkout import REPOSITORY, Checkout, python, wait_for
 
-pytestmark = pytest.mark.workflow
-
 
 @pytest.fixture(scope="module")
 def checkout(done_toy) -> Checkout:
@@ -80,9 +78,6 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
     verify.code = 3
     assert verify.main() == 3
     assert "nothing was compared" in capsys.readouterr().err
-
-
-# ------------------------------------------------------------------------------- kills
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,6 @@ from featlearn import __version__
 
 from .checkout import Ended, environment, take_notes
 
-pytestmark = pytest.mark.workflow
-
 #: Smallest trainings: whether everything runs.
 SHORT = (
     "label_fractions=[1.0]",
@@ -63,14 +61,9 @@ class Installed:
 
     def __call__(self, folder, *words):
         told = subprocess.run(
-            [str(self.bin / "featlearn"), *words],
-            cwd=folder,
-            env=environment(OMP_NUM_THREADS="1"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+            [str(self.bin / "featlearn"), *words], cwd=folder, env=environment(OMP_NUM_THREADS="1"),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
         return Ended(told.returncode, told.stdout)
 
 
@@ -140,12 +133,3 @@ def test_a_paper_is_planned_and_results_are_verified(featlearn, mine):
     assert told.planned["looped"] == 1
     told = featlearn(folder, "verify", "--scale", "my-flowers", "--here").well()
     assert "0 damaged" in told.text
-
-
-def test_a_config_that_holds_code_is_refused_here_too(featlearn, tmp_path):
-    evil = '__use_yte__: true\n__definitions__: [\'open("owned", "w")\']\n'
-    (tmp_path / "evil.yaml").write_text(evil)
-    told = featlearn(tmp_path, "run", "mrp", "-n", "--configfile", "evil.yaml")
-    assert told.code != 0
-    assert "__use_yte__" in told.text
-    assert not list(tmp_path.rglob("owned"))
