@@ -12,6 +12,11 @@ UNIVERSALITY_IMAGES = {
     name: universality_config.ladder_state(UNIVERSALITY[name]["sets"], f"universality.{name}.sets")
     for name in ("pictures", "residual")
 }
+UNIVERSALITY_REAL = UNIVERSALITY["real"] or {}
+UNIVERSALITY_STATES = {
+    name: universality_config.ladder_state(own["sets"], f"universality.real.{name}.sets")
+    for name, own in UNIVERSALITY_REAL.items()
+}
 
 
 use rule calculate as universality_theory with:
@@ -72,13 +77,42 @@ use rule train_here as universality_residual with:
         **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
 
 
+# a method a job, so that none is long
+use rule train_here as universality_real with:
+    output:
+        **outputs("universality/real", pictures="{ladder}-{loss}"),
+    wildcard_constraints:
+        ladder="|".join(UNIVERSALITY_REAL) or "none",
+    params:
+        **by(
+            "universality.experiments.residual:measure",
+            lambda wildcards: {
+                **UNIVERSALITY_REAL[wildcards.ladder],
+                "methods": [wildcards.loss],
+            },
+            images=lambda wildcards: UNIVERSALITY_STATES[wildcards.ladder],
+        ),
+
+
 experiment("universality", "theory")
-for name, tables in (
-    ("ladders", {"table-f-1", "table-f-4"}),
-    ("remedy", {"table-f-10", "table-f-11"}),
+for name, others in (
+    ("ladders", UNIVERSALITY_NAMED & {"table-f-1", "table-f-4"}),
+    ("remedy", UNIVERSALITY_NAMED & {"table-f-10", "table-f-11"}),
 ):
-    named = sorted(UNIVERSALITY_NAMED & tables)
-    experiment("universality", name, without=named, paper_values="universality")
+    # what is drawn of real pictures is not drawn of tasks
+    if name == "ladders" and UNIVERSALITY_REAL:
+        others |= {one.name for one in exhibits("universality", "real")}
+    experiment("universality", name, without=sorted(others), paper_values="universality")
+if UNIVERSALITY_REAL:
+    experiment(
+        "universality",
+        "real",
+        contains="stand-in",
+        **{
+            name: expand(rules.universality_real.output.pictures, ladder=name, loss=own["methods"])
+            for name, own in UNIVERSALITY_REAL.items()
+        },
+    )
 experiment(
     "universality",
     "foundation",

@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
             help="a value of the config; points lead into groups: mrp.headline.replicates=4",
         )
     for one in (run, sweep):
-        one.add_argument("--scale", help="smoke, tour (if none is given), desk or paper")
+        one.add_argument("--scale", help="smoke, tour (if none is given), desk, real or paper")
         one.add_argument("--configfile", help="a config of yours")
     _sweep(sweep)
     run.epilog = f"{run.epilog}    what follows -- goes to snakemake as it is"

@@ -1,14 +1,15 @@
 """Data sets that a scale names, and what it makes of those that are there.
 
 The file of a scale may hold ``sets``: the ``data`` group of a data set by name; and ``given``: by
-names of sets, with spaces between them, a layer of the config that counts where all of them are
-there. ``{set: NAME, size: 32}`` in it stands for the group of that name with these further keys. A
-set of the scale is there if its folder is; one that a user names is taken at its word.
+names of sets and papers, with spaces between them, a layer of the config that counts where all of
+these are there. In it ``{set: NAME, size: 32}`` stands for the group of that name with these
+further keys. A set of the scale is there if its folder is; one that a user names is taken at its
+word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,19 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
     lost = {name for name in sets if known[name] == sets[name] and not _place(sets[name]).exists()}
     layers = [{key: value for key, value in scale.items() if key not in ("sets", "given")}]
     unmade: dict[str, dict[str, None]] = {name: {} for name in sorted(lost)}
-    for names, layer in scale.get("given", {}).items():
-        for name in sorted(lost & {*names.split()}):
-            unmade[name] |= dict.fromkeys(_groups(layer))
-        if not lost & {*names.split()}:
+    papers = user.get("papers") or scale.get("papers") or ()
+    for words, layer in scale.get("given", {}).items():
+        names = {*words.split()}
+        if not names <= {*sets, *papers}:
+            continue
+        for name in sorted(lost & names):
+            unmade[name] |= dict.fromkeys(_groups(layer, () if names & {*papers} else papers))
+        if not lost & names:
             layers.append(_filled(layer, known))
     return layers, [
         f"{name}: no {_place(sets[name])}; stand-ins remain in {', '.join(groups)}"
         for name, groups in unmade.items()
+        if groups
     ]
 
 
@@ -56,9 +62,11 @@ def _place(data: Mapping[str, Any]) -> Path:
     return Path(data.get("path") or data["root"]).expanduser()
 
 
-def _groups(layer: Mapping[str, Any]) -> Iterator[str]:
-    """``section.group`` of all that a layer changes."""
-    return (f"{section}.{group}" for section, groups in layer.items() for group in groups)
+def _groups(layer: Mapping[str, Any], papers: Container[str]) -> Iterator[str]:
+    """``section.group`` of all that a layer changes in these papers, all of them if none is given."""
+    for section, groups in layer.items():
+        if not papers or section in papers:
+            yield from (f"{section}.{group}" for group in groups)
 
 
 def _filled(value: Any, sets: Mapping[str, Mapping[str, Any]]) -> Any:

@@ -192,7 +192,7 @@ def states(emergence: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], lis
 
 
 def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
-    """Of each exhibit, whether it is made of the thesis' pictures alone; filters also of its networks."""
+    """Of each exhibit, whether it is made of the thesis' own pictures (and ResNets) alone."""
     own = {name for name, one in pictured(emergence, experiment).items() if one["original"]}
     if experiment == "filters" and emergence["filters"]["widths"] != RESNETS:
         own.clear()
