@@ -36,7 +36,8 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
     lost = {name for name in sets if known[name] == sets[name] and not _place(sets[name]).exists()}
     layers = [{key: value for key, value in scale.items() if key not in ("sets", "given")}]
     unmade: dict[str, dict[str, None]] = {name: {} for name in sorted(lost)}
-    papers = user.get("papers") or scale.get("papers") or ()
+    named = user.get("papers", scale.get("papers"))
+    papers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
     for words, layer in scale.get("given", {}).items():
         names = {*words.split()}
         if not names <= {*sets, *papers}:
@@ -63,7 +64,7 @@ def _place(data: Mapping[str, Any]) -> Path:
 
 
 def _groups(layer: Mapping[str, Any], papers: Container[str]) -> Iterator[str]:
-    """``section.group`` of all that a layer changes in these papers, all of them if none is given."""
+    """``section.group`` of what a layer changes in these papers, in all if none is given."""
     for section, groups in layer.items():
         if not papers or section in papers:
             yield from (f"{section}.{group}" for group in groups)

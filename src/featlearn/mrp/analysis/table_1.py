@@ -35,22 +35,29 @@ MODELS = {
         "gain": SUPERVISED,
         "transfer": "supervised",
         "detection": "supervised",
+        "real": "random",
     },
     "mask reconstruction": {
         "comparison": "simmim",
         "gain": PRETRAINED,
         "transfer": "SimMIM, then labels",
         "detection": "SimMIM, then labels",
+        "real": "pretrained",
     },
 }
 
 
-def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_1(
+    paper_values: pd.DataFrame,
+    frames: Mapping[str, pd.DataFrame],
+    stand_ins: Mapping[str, Any] = STAND_INS,
+) -> pd.DataFrame:
     """The paper's table with what this run measured in place of each number.
 
     ``paper_values``: columns task, metric, unit, model, paper_value, source. ``frames``: ``comparison``
     (fine-tuned with the most labels is used), ``gain`` (augmented, after the longest pre-training),
-    ``transfer`` (the first set of new classes) and ``detection``. Returns a DataFrame: one row a number of the paper and measurement that stands in
+    ``transfer`` (the first set of new classes) and ``detection``; what else ``stand_ins`` names, as
+    it is. Returns a DataFrame: one row a number of the paper and measurement that stands in
     for it: the columns of ``paper_values``, and measured_on, measured, low, high, half_width (in the
     paper's unit, %), replicates, gain, gain_half_width: over the supervised model, paired; NaN for
     that itself.
@@ -64,9 +71,10 @@ def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> p
         "transfer": pick(transfer, classes=transfer["classes"].iloc[0]),
         "detection": frames["detection"],
     }
+    chosen = {**frames, **chosen}
     rows = []
     for row in paper_values.to_dict("records"):
-        for words, name, where in STAND_INS[row["task"]]:
+        for words, name, where in stand_ins[row["task"]]:
             own = _values(chosen[name], name, row["model"], where)
             seen = estimate(100 * own.to_numpy())
             over = (np.nan, np.nan)
@@ -95,7 +103,7 @@ def _values(
     frame: pd.DataFrame, name: str, model: str, where: Mapping[str, str]
 ) -> pd.Series[float]:
     """One number a replicate."""
-    model_of = "start" if name in ("comparison", "gain") else "method"
+    model_of = "start" if name in ("comparison", "gain", "real") else "method"
     own = pick(frame, **where, **{model_of: MODELS[model][name]})
     if own["replicate"].duplicated().any():
         raise KeyError(f"{name}: {model}, {dict(where)}: expected one row a replicate")
@@ -124,16 +132,19 @@ def wide_table_1(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _beside(paper_values: Mapping[str, Any], name: str, **frames: pd.DataFrame) -> Table:
-    """A table of the paper; ``frames`` as in :func:`table_1`."""
+def beside(
+    paper_values: Mapping[str, Any], name: str, stand_ins: Mapping[str, Any] = STAND_INS,
+    **frames: pd.DataFrame,
+) -> Table:  # fmt: skip
+    """A table of the paper; ``frames`` and ``stand_ins`` as in :func:`table_1`."""
     rows, about = paper_table(paper_values, name)
-    found = table_1(rows, frames)
+    found = table_1(rows, frames, stand_ins)
     return Table(
         found,
         wide_table_1(found),
         f"paper_value: quoted from {about['source']}. measured: by this run, in %, on "
-        "part-composed pictures and a network of their size, which stand in for the paper's; "
-        "sizes cannot be compared. "
+        "pictures (part-composed ones if they are no set's) and with networks that stand in for the "
+        "paper's; sizes cannot be compared. "
         f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
     )
 
@@ -159,8 +170,8 @@ def later_version(
     of Faster R-CNN on scenes of several objects; accuracy on new classes made of old parts. There both encoders had all
     labels of the old classes, one of them after SimMIM.
     """
-    return _beside(paper_values, "table-1", comparison=comparison, gain=gain, transfer=transfer,
-                   detection=detection)  # fmt: skip
+    return beside(paper_values, "table-1", comparison=comparison, gain=gain, transfer=transfer,
+                  detection=detection)  # fmt: skip
 
 
 @table("table-1-first-version")
@@ -176,5 +187,5 @@ def first_version(
     The first version of the paper reports ImageNet only. `paper_value` is quoted; beside it is a stand-in that this
     run measured on part-composed pictures.
     """
-    return _beside(paper_values, "table-1-first-version", comparison=comparison, gain=gain,
-                   transfer=transfer, detection=detection)  # fmt: skip
+    return beside(paper_values, "table-1-first-version", comparison=comparison, gain=gain,
+                  transfer=transfer, detection=detection)  # fmt: skip
