@@ -2,6 +2,7 @@
 
 from featlearn.universality import config as universality_config
 from featlearn.universality import encoders as universality_encoders
+from featlearn.universality import real as universality_real
 
 UNIVERSALITY = config["universality"]
 FOUNDATION = UNIVERSALITY["foundation"]
@@ -13,10 +14,11 @@ UNIVERSALITY_IMAGES = {
     for name in ("pictures", "residual")
 }
 UNIVERSALITY_REAL = UNIVERSALITY["real"] or {}
-UNIVERSALITY_STATES = {
-    name: universality_config.ladder_state(own["sets"], f"universality.real.{name}.sets")
-    for name, own in UNIVERSALITY_REAL.items()
-}
+checked(universality_real.faults(UNIVERSALITY_REAL))
+UNIVERSALITY_STATES, UNIVERSALITY_LOST = universality_real.states(UNIVERSALITY_REAL)
+if workflow.is_main_process:
+    for line in UNIVERSALITY_LOST:
+        logger.warning(f"{line}; its jobs will fail until the pictures are there")
 
 
 use rule calculate as universality_theory with:

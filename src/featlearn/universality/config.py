@@ -48,9 +48,8 @@ def faults(universality: Mapping[str, Any]) -> list[str]:
     check("foundation.copies", right, "a rising list that begins with 1")
     for name, model in universality["foundation"]["models"].items():
         _check_encoder(check, model, f"foundation.models.{name}")
-    ladders = ("pictures", "residual", *(f"real.{name}" for name in universality["real"] or ()))
-    for ladder in ladders:
-        _check_sets(check, check.value(f"{ladder}.sets"), f"{ladder}.sets")
+    for ladder in ("pictures", "residual"):
+        _check_sets(check, universality[ladder]["sets"], f"{ladder}.sets")
     return check.faults
 
 

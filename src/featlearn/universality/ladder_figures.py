@@ -48,7 +48,7 @@ def climbed(pictures: pd.DataFrame, arm: str, rivals: Sequence[str]) -> pd.DataF
     by = ["mixture", "percent", "replicate"]
     curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),
               pick(own, task=0).assign(curve="target")]  # fmt: skip
-    beside = pick(pictures, arm=list(rivals), task=0)
+    beside = pictures[pictures["arm"].isin(rivals) & (pictures["task"] == 0)]
     curves += [beside.assign(curve=beside["arm"], mixture=one) for one in own["mixture"].unique()]
     return pd.concat(curves, ignore_index=True)
 

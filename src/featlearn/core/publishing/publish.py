@@ -208,18 +208,14 @@ def plan(
     config.pop("results", None)
     if papers:
         config["papers"] = list(papers)
-    # in a folder of its own: a plan mends the results that it finds; data beside the checkout are
-    # beside it, too
+    # in a folder of its own: a plan mends the results that it finds
     with (
         tempfile.TemporaryDirectory() as folder,
         SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api,
     ):
-        work = Path(folder).resolve() / "run"
-        work.mkdir()
-        (work.parent / "shared").symlink_to(root.resolve().parent / "shared")
         workflow = api.workflow(
             snakefile=root / "Snakefile",
-            workdir=work,
+            workdir=Path(folder),
             config_settings=ConfigSettings(config=config),
             resource_settings=ResourceSettings(cores=1),
         )._workflow
@@ -228,7 +224,7 @@ def plan(
             for rule in workflow.rules
             if str(rule.script).endswith(script) and rule.output
         }
-        return workflow.globals["PUBLISHED"], computing, work
+        return workflow.globals["PUBLISHED"], computing, Path(folder).resolve()
 
 
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
