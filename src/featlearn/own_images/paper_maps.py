@@ -64,8 +64,9 @@ class Seen:
 
     def most_right(self, count: int) -> list[Seen]:
         """The classes with the most pictures, each alone."""
-        most = torch.bincount(self.labels).argsort(descending=True, stable=True)[:count]
-        return [self.of((self.labels == label).nonzero()[:, 0]) for label in most]
+        counts = torch.bincount(self.labels)
+        most = [one for one in counts.argsort(descending=True, stable=True) if counts[one]]
+        return [self.of((self.labels == label).nonzero()[:, 0]) for label in most[:count]]
 
 
 def maps(job: Job) -> Figure:
