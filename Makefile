@@ -23,7 +23,7 @@ RUN = $(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
 ONE ?= looped/construction
 JUDGED = results/desk/$(subst /,/claims/,$(ONE)).parquet
 
-.PHONY: run desk smoke one seeds neighbours help test test-long test-all test-portable smoke-portable \
+.PHONY: run desk real smoke one seeds neighbours help test test-long test-all test-portable smoke-portable \
 	test-emulated test-cluster check mutants bench replay verify verify-published compare check-results publish \
 	site lock clean
 
@@ -34,6 +34,9 @@ run: $(READY) ## make every result at SCALE, and the report (default)
 
 desk: ## make every result at the sizes that the verdicts need: hours
 	@$(MAKE) --no-print-directory run SCALE=desk
+
+real: ## make what a laptop can of real images (docs/run-it.md): five hours
+	@$(MAKE) --no-print-directory run SCALE=real
 
 smoke: ## make every result at the smallest sizes, to see that everything runs
 	@$(MAKE) --no-print-directory run SCALE=smoke
@@ -138,5 +141,5 @@ help: ## list these targets
 		/^[a-z-]+:.*## / {printf "  make %-16s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "Variables, as in \`make verify SCALE=smoke CORES=1\`:"
-	@echo "  SCALE=$(SCALE) (or smoke, desk, paper)  CORES=$(CORES)  WORKERS=$(WORKERS)  SEED=$(SEED)"
+	@echo "  SCALE=$(SCALE) (or smoke, desk, real, paper)  CORES=$(CORES)  WORKERS=$(WORKERS)  SEED=$(SEED)"
 	@echo "  ONE=$(ONE)  RUNS=\"desk tour-portable\"  PYTHON=$(PYTHON)"

@@ -18,6 +18,7 @@ if workflow.modifier.is_main_snakefile():
         raise WorkflowError(fault)
 
 try:
+    ABSENT = missing_sets(config, ROOT)
     config = load(config, ROOT)
 except FeatlearnError as error:
     raise WorkflowError(str(error))
@@ -27,6 +28,8 @@ if config["portable"]:
     portable.pin()
 
 if workflow.is_main_process:
+    for line in ABSENT:
+        logger.warning(line)
     for line in run.mend(Path(config["results"])):
         logger.warning(line)
 elif warm.is_replaced(Path(config["results"])):

@@ -20,7 +20,7 @@ from snakemake.logging import logger
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
 from featlearn.core.catalogue import contents
-from featlearn.core.config import load, plain_run, refuse, refuse_papers
+from featlearn.core.config import load, missing_sets, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.publishing.findings import read_findings

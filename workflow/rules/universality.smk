@@ -2,6 +2,7 @@
 
 from featlearn.universality import config as universality_config
 from featlearn.universality import encoders as universality_encoders
+from featlearn.universality import real as universality_real
 
 UNIVERSALITY = config["universality"]
 FOUNDATION = UNIVERSALITY["foundation"]
@@ -12,6 +13,12 @@ UNIVERSALITY_IMAGES = {
     name: universality_config.ladder_state(UNIVERSALITY[name]["sets"], f"universality.{name}.sets")
     for name in ("pictures", "residual")
 }
+UNIVERSALITY_REAL = UNIVERSALITY["real"] or {}
+checked(universality_real.faults(UNIVERSALITY_REAL))
+UNIVERSALITY_STATES, UNIVERSALITY_LOST = universality_real.states(UNIVERSALITY_REAL)
+if workflow.is_main_process:
+    for line in UNIVERSALITY_LOST:
+        logger.warning(f"{line}; its jobs will fail until the pictures are there")
 
 
 use rule calculate as universality_theory with:
@@ -72,13 +79,42 @@ use rule train_here as universality_residual with:
         **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
 
 
+# a method a job, so that none is long
+use rule train_here as universality_real with:
+    output:
+        **outputs("universality/real", pictures="{ladder}-{loss}"),
+    wildcard_constraints:
+        ladder="|".join(UNIVERSALITY_REAL) or "none",
+    params:
+        **by(
+            "universality.experiments.residual:measure",
+            lambda wildcards: {
+                **UNIVERSALITY_REAL[wildcards.ladder],
+                "methods": [wildcards.loss],
+            },
+            images=lambda wildcards: UNIVERSALITY_STATES[wildcards.ladder],
+        ),
+
+
 experiment("universality", "theory")
-for name, tables in (
-    ("ladders", {"table-f-1", "table-f-4"}),
-    ("remedy", {"table-f-10", "table-f-11"}),
+for name, others in (
+    ("ladders", UNIVERSALITY_NAMED & {"table-f-1", "table-f-4"}),
+    ("remedy", UNIVERSALITY_NAMED & {"table-f-10", "table-f-11"}),
 ):
-    named = sorted(UNIVERSALITY_NAMED & tables)
-    experiment("universality", name, without=named, paper_values="universality")
+    # what is drawn of real pictures is not drawn of tasks
+    if name == "ladders" and UNIVERSALITY_REAL:
+        others |= {one.name for one in exhibits("universality", "real")}
+    experiment("universality", name, without=sorted(others), paper_values="universality")
+if UNIVERSALITY_REAL:
+    experiment(
+        "universality",
+        "real",
+        contains="stand-in",
+        **{
+            name: expand(rules.universality_real.output.pictures, ladder=name, loss=own["methods"])
+            for name, own in UNIVERSALITY_REAL.items()
+        },
+    )
 experiment(
     "universality",
     "foundation",

@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         help="only say what would be done")  # fmt: skip
     add("run sweep images", "--set", action="append", default=[], metavar="KEY=VALUE",
         help="a value of the config; points lead into groups: mrp.headline.replicates=4")  # fmt: skip
-    add("run sweep", "--scale", help="smoke, tour (if none is given), desk or paper")
+    add("run sweep", "--scale", help="smoke, tour (if none is given), desk, real or paper")
     add("run sweep", "--configfile", help="a config of yours")
     add("sweep", "values", nargs="+", metavar="KEY VALUE",
         help="dotted key of the config, its last part may be the symbol of the paper; its values")  # fmt: skip

@@ -22,7 +22,7 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from featlearn.core import portable
+from featlearn.core import given, portable
 from featlearn.core.checks import cut, must, unknown, word
 from featlearn.core.errors import ConfigError
 from featlearn.core.files import digest
@@ -136,25 +136,33 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     if fault := size_fault(user):
         raise ConfigError(f"the config {fault}")
     files = sorted([*(root / "config").rglob("*.yaml"), *(root / "workflow/schemas").glob("*")])
-    own = hashlib.sha256(repr(user).encode()).hexdigest()
+    own = hashlib.sha256(repr((user, missing_sets(user, root))).encode()).hexdigest()
     key = f"config {of_sources()} {of_files(tuple(files), root)} {own}"
     loaded: dict[str, Any] = noted(key, lambda: _load(user, root))
     return loaded
 
 
+def missing_sets(user: Mapping[str, Any], root: Path) -> list[str]:
+    """A line on each data set of the scale that is not there; of a user's config as in `load`."""
+    own = _scale_of(user, root)[-1]
+    return given.layers_of(own, user)[1] if "sets" in own else []
+
+
+def _scale_of(user: Mapping[str, Any], root: Path) -> list[dict[str, Any]]:
+    common = read_own_yaml(root / "config" / "config.yaml")
+    return _layers(user.get("scale", common["scale"]), root / "config" / "scale")
+
+
 def _load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     common = read_yaml(root / "config" / "config.yaml")
     schema = read_schema(root / "workflow" / "schemas")
-    scale = user.get("scale", common["scale"])
-    layers = _layers(scale, root / "config" / "scale")
-    # the file of a scale may be the user's as well: then it says the same again
-    if "based_on" in user and user["based_on"] == layers[-1].get("based_on"):
-        user = {key: value for key, value in user.items() if key != "based_on"}
+    scales = _scale_of(user, root)
     merged = merge(fill_defaults({}, schema, schema, start=True), common)
-    for layer in layers:
+    for layer in (one for scale in scales for one in given.layers_of(scale, user)[0]):
         sizes = {key: value for key, value in layer.items() if key != "based_on"}
         merged = merge(merged, sizes, schema, schema)
-    merged = merge(merged, user, schema, schema)
+    # the file of a scale may be the user's as well: then it says the same again
+    merged = merge(merged, given.without(user, scales[-1]), schema, schema)
     # on the command line, run=7 is a number and run= nothing
     merged["run"] = "" if merged["run"] is None else str(merged["run"])
     filled = fill_defaults(merged, schema, schema)

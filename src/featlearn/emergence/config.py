@@ -24,6 +24,8 @@ SETS = {
         "fig-a-22": "mnist", "student-accuracies": "mnist cifar10 svhn",
     },
 }  # fmt: skip
+#: Filters in the first stages of the thesis' ResNets.
+RESNETS = [128, 256]
 #: Mixtures of students that figures show.
 CELLS = ("gaussian", "gaussian-25", "gaussian-75", "gaussian-wide", "covariance")
 
@@ -177,8 +179,10 @@ def states(emergence: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], lis
 
 
 def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
-    """Of each exhibit of an experiment, whether it is made of the thesis' own pictures alone."""
+    """Of each exhibit, whether it is made of the thesis' own pictures (and ResNets) alone."""
     own = {name for name, one in pictured(emergence, experiment).items() if one["original"]}
+    if experiment == "filters" and emergence["filters"]["widths"] != RESNETS:
+        own.clear()
     if experiment == "injected":
         own |= {f"{name}/{cell}" for name in own
                 for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip

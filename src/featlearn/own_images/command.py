@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from featlearn.images.train.objective import Objective
 
 #: Names that the results of the workflow's own runs have.
-SCALES = ("smoke", "tour", "desk", "paper", "gpu", "published")
+SCALES = ("smoke", "tour", "desk", "real", "paper", "gpu", "published")
 #: Steps that are timed, after one that is not.
 TIMED = 4
 #: Seconds of a job beside its training, and of a run beside its jobs; measured on one core.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -42,16 +42,22 @@ def dots(
                 color=look.colour, alpha=0.6, markeredgewidth=0, transform=beside)  # fmt: skip
 
 
-def ladder(pictures: pd.DataFrame) -> Figure:
-    """Average and target against the number of sets; a panel a share of the labels."""
-    own = pick(pictures, arm=ARM)
+def climbed(pictures: pd.DataFrame, arm: str, rivals: Sequence[str]) -> pd.DataFrame:
+    """``average``, ``target`` and, on the target, what learns nothing, by mixture and share."""
+    own = pick(pictures, arm=arm)
     by = ["mixture", "percent", "replicate"]
     curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),
               pick(own, task=0).assign(curve="target")]  # fmt: skip
+    beside = pictures[pictures["arm"].isin(rivals) & (pictures["task"] == 0)]
+    curves += [beside.assign(curve=beside["arm"], mixture=one) for one in own["mixture"].unique()]
+    return pd.concat(curves, ignore_index=True)
+
+
+def ladder(pictures: pd.DataFrame) -> Figure:
+    """Average and target against the number of sets; a panel a share of the labels."""
+    own = pick(pictures, arm=ARM)
     mixtures = sorted(own["mixture"].unique())
-    rivals = pick(pictures, arm=[RAW, RANDOM], task=0)
-    curves += [rivals.assign(curve=rivals["arm"], mixture=mixture) for mixture in mixtures]
-    shown = pd.concat(curves, ignore_index=True)
+    shown = climbed(pictures, ARM, (RAW, RANDOM))
     shares = (5, 20, 100)
     drawn = canvas(min(PAGE, 2.6 * len(shares) + 0.6), 3.2)
     axes = drawn.subplots(1, len(shares), sharey=True)

@@ -15,6 +15,37 @@ if {"mae", "data2vec"} <= set(IMAGE_ENCODERS):
     CAM_FIGURES["fig-5"] = ["random-vit", "mae", "data2vec"]
 
 
+# those that show real images, where the config names some
+CAM_FIRST, CAM_OTHERS = CAMS["real"][:1], CAMS["real"][1:]
+CAM_PAIR = [(name, start) for name in CAM_FIRST for start in ("random", "pretrained")]
+CAM_TRIPLE = [(CAM_OTHERS[0], "random")] if CAM_OTHERS else []
+CAM_TRIPLE += [(name, "pretrained") for name in CAM_OTHERS]
+CAM_COLUMNS = {"fig-1": CAM_PAIR[:1], "fig-3": CAM_PAIR, "fig-4": CAM_PAIR, "fig-5": CAM_TRIPLE}
+CAM_COLUMNS = {figure: columns for figure, columns in CAM_COLUMNS.items() if columns}
+CAM_MADE = [figure for figure in CAM_FIGURES if figure not in CAM_COLUMNS]
+
+
+use rule calculate as mrp_cam_real with:
+    input:
+        classifiers=lambda wildcards: [
+            outputs(f"own_images/{name}", weights=f"classifier-{start}-0")["weights"]
+            for name, start in CAM_COLUMNS[wildcards.figure]
+        ],
+    output:
+        PUBLISHED.files("mrp", "figure", "{figure}"),
+    wildcard_constraints:
+        figure="|".join(CAM_COLUMNS) or "none",
+    params:
+        **by(
+            "own_images.paper_maps:maps",
+            parts(config.get("real_images", {}), *CAMS["real"]),
+            columns=lambda wildcards: CAM_COLUMNS[wildcards.figure],
+            cache=".cache/images",
+            device="cpu",
+            contains="stand-in",
+        ),
+
+
 use rule calculate as mrp_cam_maps with:
     input:
         classifiers=lambda wildcards: expand(
@@ -23,7 +54,7 @@ use rule calculate as mrp_cam_maps with:
     output:
         PUBLISHED.files("mrp", "figure", "{figure}"),
     wildcard_constraints:
-        figure="|".join(CAM_FIGURES),
+        figure="|".join(CAM_MADE) or "none",
     params:
         **by(
             "mrp.experiments.eigencam_maps:maps",
@@ -38,8 +69,9 @@ use rule calculate as mrp_cam_maps with:
         ),
 
 
-for name in CAM_FIGURES:
-    drawn_by = f"mrp.experiments.eigencam_maps:{name.replace('-', '_')}"
+for name in {**CAM_FIGURES, **CAM_COLUMNS}:
+    where = "own_images.paper_maps" if name in CAM_COLUMNS else "mrp.experiments.eigencam_maps"
+    drawn_by = f"{where}:{name.replace('-', '_')}"
     by_hand("mrp", "figure", name, drawn_by, targets=["eigencam"])
 
 
@@ -105,11 +137,14 @@ if CAMS["photographs"]["folder"] is not None:
     shown_by(rules.mrp_cam_photographs, "eigencam")
 
 
+# beside photographs CIFAR-10, where the config has both: trained as long in all from scratch
+CAM_LABELLED = {"cifar10", "cifar10-longer"} <= config.get("real_images", {}).keys() and CAM_FIRST
 experiment(
     "mrp",
-    "table_1",
+    "table_1_real" if CAM_LABELLED else "table_1",
     paper_values="mrp",
     **outputs("mrp/images", "comparison gain transfer detection"),
+    **(outputs("own_images", "evaluations") if CAM_LABELLED else {}),
     targets=["eigencam"],
     contains="stand-in",
 )

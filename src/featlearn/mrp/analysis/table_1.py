@@ -15,17 +15,17 @@ from featlearn.core.stats import SPREAD_KIND, estimate, per_replicate, plus_minu
 from featlearn.mrp.images.labels import AUGMENTED, PRETRAINED, SUPERVISED
 
 #: Which measurement on part-composed pictures stands in for which of the paper's numbers:
-#: words, the frame, and its quantity.
+#: words, the frame, and the rows that count.
 STAND_INS = {
     "ImageNet classification": (
-        ("multi-view pictures", "comparison", "multi_view"),
-        ("single-view pictures", "comparison", "single_view"),
-        ("the worse part alone, few labels", "gain", "worst_view"),
+        ("multi-view pictures", "comparison", {"quantity": "multi_view"}),
+        ("single-view pictures", "comparison", {"quantity": "single_view"}),
+        ("the worse part alone, few labels", "gain", {"quantity": "worst_view"}),
     ),
-    "VOC07+12 detection": (("scenes of objects", "detection", "ap75"),),
+    "VOC07+12 detection": (("scenes of objects", "detection", {"quantity": "ap75"}),),
     "VOC07 transfer": (
-        ("new classes, multi-view", "transfer", "multi_view"),
-        ("new classes, single-view", "transfer", "single_view"),
+        ("new classes, multi-view", "transfer", {"quantity": "multi_view"}),
+        ("new classes, single-view", "transfer", {"quantity": "single_view"}),
     ),
 }
 #: The paper's two models, as the frames call them; both have had the labels of the old classes.
@@ -35,22 +35,29 @@ MODELS = {
         "gain": SUPERVISED,
         "transfer": "supervised",
         "detection": "supervised",
+        "real": "random",
     },
     "mask reconstruction": {
         "comparison": "simmim",
         "gain": PRETRAINED,
         "transfer": "SimMIM, then labels",
         "detection": "SimMIM, then labels",
+        "real": "pretrained",
     },
 }
 
 
-def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_1(
+    paper_values: pd.DataFrame,
+    frames: Mapping[str, pd.DataFrame],
+    stand_ins: Mapping[str, Any] = STAND_INS,
+) -> pd.DataFrame:
     """The paper's table with what this run measured in place of each number.
 
     ``paper_values``: columns task, metric, unit, model, paper_value, source. ``frames``: ``comparison``
     (fine-tuned with the most labels is used), ``gain`` (augmented, after the longest pre-training),
-    ``transfer`` (the first set of new classes) and ``detection``. Returns a DataFrame: one row a number of the
+    ``transfer`` (the first set of new classes) and ``detection``; others that
+    ``stand_ins`` names, as they are. Returns a DataFrame: one row a number of the
     paper and measurement that stands in for it: the columns of ``paper_values``, and measured_on, measured, low, high,
     half_width (in the paper's unit, %), replicates, gain, gain_half_width: over the supervised model, paired; NaN for
     that itself.
@@ -62,15 +69,14 @@ def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> p
         # supervised training as long as fine-tuning
         "gain": pick(trained, epochs=[0, trained["epochs"].max()], steps=trained["steps"].min()),
         "transfer": pick(transfer, classes=transfer["classes"].iloc[0]),
-        "detection": frames["detection"],
     }
+    chosen = {**frames, **chosen}
     rows = []
     for row in paper_values.to_dict("records"):
-        for words, name, quantity in STAND_INS[row["task"]]:
-            model_of = "start" if name in ("comparison", "gain") else "method"
+        for words, name, where in stand_ins[row["task"]]:
+            model_of = "start" if name in ("comparison", "gain", "real") else "method"
             own, supervised = (
-                100
-                * per_replicate(chosen[name], quantity=quantity, **{model_of: MODELS[one][name]})
+                100 * per_replicate(chosen[name], **where, **{model_of: MODELS[one][name]})
                 for one in (row["model"], "supervised")
             )
             seen, over = estimate(own), estimate(own - supervised)
@@ -122,13 +128,23 @@ def beside_the_paper(
     part-composed pictures, in the same unit, with the same labels for both encoders; gains are paired over replicates.
     """
     names = {"later version": "table-1", "first version": "table-1-first-version"}
-    rows, about = paper_table(paper_values, names[version])
     frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection}
-    found = table_1(rows, frames)
+    return beside(paper_values, names[version], frames)
+
+
+def beside(
+    paper_values: Mapping[str, Any],
+    name: str,
+    frames: Mapping[str, pd.DataFrame],
+    stand_ins: Mapping[str, Any] = STAND_INS,
+) -> Table:
+    """A table of the paper; ``frames`` and ``stand_ins`` as in :func:`table_1`."""
+    rows, about = paper_table(paper_values, name)
+    found = table_1(rows, frames, stand_ins)
     notes = (
         f"paper_value: quoted from {about['source']}. measured: by this run, in %, on "
-        "part-composed pictures and a network of their size, which stand in for the paper's; "
-        "sizes cannot be compared. "
+        "pictures (part-composed ones if they are no set's) and with networks that stand in for the "
+        "paper's; sizes cannot be compared. "
         f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}."
     )
     return Table(found, _wide(found), notes)

@@ -49,6 +49,9 @@ def cam_faults(config: Mapping[str, Any]) -> list[str]:
     check = Checks("eigencam", {**config["eigencam"], "images": config["images"]})
     check.most("pictures", "images.samples.test")
     check.most("shown.classes", "images.world.classes")
+    named, known = config["eigencam"]["real"], config.get("real_images", {})
+    right = len(named) in (0, 1, 3) and {*named} <= known.keys()
+    check("real", right, f"none, one or three of {', '.join(known) or 'no data sets'}", named)
     return check.faults
 
 

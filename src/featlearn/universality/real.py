@@ -1,0 +1,39 @@
+"""Ladders of real pictures in a config: what is valid, and which sets are there. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from featlearn.core.checks import Checks
+from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import data_faults
+from featlearn.universality.config import ladder_state
+
+
+def faults(ladders: Mapping[str, Any]) -> list[str]:
+    """Values of ``universality.real`` that contradict each other."""
+    check = Checks("universality.real", ladders)
+    for name, own in ladders.items():
+        names = [one["name"] for one in own["sets"]]
+        check(f"{name}.sets", len({*names}) == len(names), "a list whose names differ", names)
+        for number, one in enumerate(own["sets"]):
+            key = f"{name}.sets.{number}"
+            if check(key, "data" in one and "made" not in one, "a set with data", sorted(one)):
+                check.faults += data_faults(one["data"], f"universality.real.{key}.data")
+    return check.faults
+
+
+def states(ladders: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Of each ladder a digest of the files of its sets; and which sets are not there.
+
+    A set that is missing is no fault of the config: what does not need it can be made.
+    """
+    found, missing = {}, []
+    for name, own in ladders.items():
+        try:
+            found[name] = ladder_state(own["sets"], f"universality.real.{name}.sets")
+        except FeatlearnError as error:
+            found[name] = "missing"
+            missing.append(str(error))
+    return found, missing
