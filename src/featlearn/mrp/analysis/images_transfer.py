@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
+from featlearn.core.claim_methods import claim, premise
 from featlearn.core.claims import THEOREM
+from featlearn.core.frames import pick
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
@@ -79,9 +80,16 @@ class Transfer(Pictures):
         )
         return less(own, other)
 
-    @claim("Table 1 (version A)", "gain in multi-view accuracy on new classes of old parts, paired",
+    @premise(">=")
+    def room(self):
+        """supervised training errs on .02 of the pictures of new classes or more"""
+        of = pick(self.transfer, method="supervised", quantity="multi_view", classes="mixed")
+        return 1 - of["value"].mean(), self.low
+
+    @claim("Table 1 (version A)", "gain in multi-view accuracy on new classes of old parts, paired", premises=("room",),
            paper_says="“MRP enjoys superior test performance to that of end-to-end supervised "
-           "learning on the downstream tasks”", failure="not reproduced")  # fmt: skip
+           "learning on the downstream tasks”", failure="not reproduced",
+           changed="The premise, after 300 labelled steps had left an error of .004.")  # fmt: skip
     def images_transfer(self):
         """An encoder trained by SimMIM and then on labels transfers better to new classes of old parts than one trained on labels only.
 

@@ -142,7 +142,7 @@ def closed_gap(tuned: pd.DataFrame, paper_values: Mapping[str, Any], target: str
 
 
 OURS = ours(0.1)
-SIZES = needs(remedy__steps=400, ladders__replicates=5, ladders__steps=400)
+SIZES = needs(remedy__steps=1600, ladders__replicates=5, ladders__steps=400)
 DIFFERENCE = "difference of accuracies on the target, replicate by replicate"
 
 
@@ -150,7 +150,8 @@ class Remedy(Claims):
     paper, kind, possible = "universality", THEOREM, DIFFERENCE_OF_SHARES
     changed = (
         "The thesis' weight of .1 alone and 32 samples a step, after a pilot on other streams in which "
-        "fine-tuning beat the probe at 5 % of the labels and a weight of 1 was worse than none. " + NOTHING
+        "fine-tuning beat the probe at 5 % of the labels and a weight of 1 was worse than none. 1,600 steps in "
+        "place of 400, which had left a training accuracy of .66 on data that the raw input does not solve. " + NOTHING
     )  # fmt: skip
     out_of_reach = stand_in(SIZES)
 
