@@ -120,7 +120,7 @@ class Real(Claims):
     """MoCo on the three ladders."""
 
     paper, kind, possible = "universality", THEOREM, DIFFERENCE_OF_SHARES
-    out_of_reach = needs(real__cifar10__replicates=5, real__cifar10__steps=800)
+    out_of_reach = needs(real__cifar10__replicates=5, real__cifar10__steps=300)
 
     def over_ladders(self, worst, reading):
         """The worst reading, a number a replicate, of the three ladders at 5 % of the labels and at all."""
