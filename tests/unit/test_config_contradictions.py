@@ -160,7 +160,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("scaling.sizes.0.arms", ["masked"], "scaling.sizes must be two or more that are trained"),
         ("identities.wide.dimensions", [64, 32], "two or more that rise"),
         ("identities.wide.atoms", 64, "identities.wide.dimensions.0.dimension must be at least"),
-        ("ablations.arms.spiky", GONE, "ablations.arms must be a group with spiky, which claims"),
+        ("ablations.arms.wide", GONE, "ablations.arms must be a group with wide, which claims"),
         ("images.shapes.shapes.glyph_size", [10, 40], "two sides, the smaller one first, at most"),
         ("images.shapes.figures.fig_1", "cnm", "one of encoders (normed)"),
         ("images.shapes.embedding.perplexity", 4000, "less than embedding.images (40)"),

@@ -144,8 +144,7 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def missing_sets(user: Mapping[str, Any], root: Path) -> list[str]:
     """A line on each data set of the scale that is not there; of a user's config as in `load`."""
-    own = _scale_of(user, root)[-1]
-    return given.layers_of(own, user)[1] if "sets" in own else []
+    return given.layers_of(_scale_of(user, root)[-1], user)[1]
 
 
 def _scale_of(user: Mapping[str, Any], root: Path) -> list[dict[str, Any]]:

@@ -24,10 +24,12 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
 
     Raises ConfigError if the user names a set that the scale does not have.
     """
+    if "given" not in scale:
+        return [dict(scale)], []
     sets, own = scale.get("sets", {}), user.get("sets") or {}
     if not isinstance(own, Mapping):
         raise ConfigError(must("sets", "a group of data sets by name", own))
-    for name, data in own.items() if sets else ():
+    for name, data in own.items():
         if name not in sets:
             raise ConfigError(must(f"sets.{name}", f"one of {', '.join(sets)}", data))
         if not isinstance(data, Mapping):
@@ -38,7 +40,7 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
     unmade: dict[str, dict[str, None]] = {name: {} for name in sorted(lost)}
     named = user.get("papers", scale.get("papers"))
     papers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    for words, layer in scale.get("given", {}).items():
+    for words, layer in scale["given"].items():
         names = {*words.split()}
         if not names <= {*sets, *papers}:
             continue
@@ -56,7 +58,9 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
 def without(user: Mapping[str, Any], scale: Mapping[str, Any]) -> Layer:
     """A user's config less what the file of the scale says too, and less the sets."""
     same = {key for key in ("given", "based_on") if key in user and user[key] == scale.get(key)}
-    return {k: v for k, v in user.items() if k not in same | ({"sets"} & scale.keys())}
+    return {
+        k: v for k, v in user.items() if k not in same | ({"sets"} if "given" in scale else set())
+    }
 
 
 def _place(data: Mapping[str, Any]) -> Path:

@@ -332,7 +332,7 @@ def images(evaluations: pd.DataFrame, config: Config) -> Table:
     columns = ["data_set", "panel", "figure", "encoder", "arm", "quantity", "layer",
                "mean", "low", "high", "half_width", "replicates"]  # fmt: skip
     # a layer is named by its convolution or its norm
-    place = result["layer"].str.replace(r"\.(conv|norm)$", "", regex=True)
+    place = result["layer"].str.removesuffix(".conv").str.removesuffix(".norm")
     fires = result["quantity"] == "firing rate"
     head = result["quantity"].where(~fires, "fires in " + place)
     training = [LOOKS[arm].words.removesuffix(" distortion") for arm in result["arm"]]
