@@ -241,7 +241,8 @@ ABOUT = {
 
 
 @pytest.mark.parametrize(
-    ("multi", "single", "verdict"), [(0.98, 0.6, HOLDS), (0.98, 0.97, FAILS), (0.38, 0.22, FAILS)]
+    ("multi", "single", "verdict"),
+    [(0.98, 0.6, HOLDS), (0.98, 0.97, NOT_SHOWN), (0.38, 0.22, NOT_SHOWN)],
 )
 def test_a_lottery_is_lost_by_networks_that_fit_multi_view_pictures(multi, single, verdict):
     right = {"multi_view": multi, "single_view": single}
@@ -277,7 +278,6 @@ def test_gains_are_paired():
     assert gain["measured"] == pytest.approx(0.1)
     assert gain["spread"] == pytest.approx(0, abs=1e-12)
     assert gain["verdict"] == HOLDS
-    assert found.loc["mrp/images-supervised-lottery", "verdict"] == FAILS
 
 
 def test_transfer_claims_measure_gains_over_supervised_training():
@@ -291,14 +291,14 @@ def test_transfer_claims_measure_gains_over_supervised_training():
     assert found["measured"].tolist() == pytest.approx([0.1, 0.3])
 
 
-def test_small_and_short_runs_do_not_refute_what_they_train():
-    few = {"comparison": comparison_frame(2)}
-    assert FAILS not in set(ledger(COMPARISON_CLAIMS, few, claimed(replicates=2))["verdict"])
+def test_made_pictures_and_short_runs_refute_no_theorem():
     frames = {"comparison": comparison_frame()}
-    found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
+    found = ledger(COMPARISON_CLAIMS, frames, CLAIMED).set_index("claim")["verdict"]
     assert found["mrp/images-simmim-all-labels"] == NOT_SHOWN
-    assert found["mrp/images-supervised-lottery"] == FAILS
-    few_steps = claimed() | {"detection": {"training": {"steps": 40}}}
-    found = ledger(TRANSFER_CLAIMS, transfer_frames(), few_steps).set_index("claim")["verdict"]
-    assert found["mrp/images-detection-ap75"] == NOT_SHOWN
-    assert found["mrp/images-transfer"] == FAILS
+    # an observation on the pictures themselves fails, but not after too short a training
+    few = "mrp/images-simmim-single-view-few-labels"
+    assert found[few] == FAILS
+    short = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
+    assert short[few] == NOT_SHOWN
+    found = ledger(TRANSFER_CLAIMS, transfer_frames(), CLAIMED)
+    assert set(found["verdict"]) == {NOT_SHOWN}
