@@ -118,6 +118,17 @@ def test_thresholds_are_raised_at_t1_and_then_grow_with_the_norm():
     assert (own.t1 > 0).all()
 
 
+def test_a_neuron_that_has_decayed_to_zero_keeps_its_threshold():
+    own = learner(Training(**SMALL, steps=80), Thresholds(growth=1.2, rate=0.0), norm=0.01)
+    for number in range(1, 81):
+        own.step(number)
+    assert (own.t1 > 0).all()
+    own.w[:, 0] = 0
+    for number in (81, 82):
+        own.step(number)
+    assert torch.isfinite(own.b).all() and (own.b[:, 0] > 0).all()
+
+
 def test_thresholds_are_frozen_beyond_their_cap():
     rule = Thresholds(growth=1.2, rate=5.0, cap=0.05)
     own, done = trained(Training(**SMALL, steps=120), rule, norm=0.01)

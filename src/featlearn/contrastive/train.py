@@ -219,7 +219,9 @@ class Learner:
         rule, d = self.thresholds, self.spec.atoms
         raised = (self.t1 != NOT_YET).to(self.w.device)
         least = rule.rate * self.training.learning_rate / d
-        growth = (self.norm / before - 1).clamp_min(least)
+        # a neuron that nothing feeds decays until its norm is 0, and 0 / 0 is not finite
+        smallest = torch.finfo(before.dtype).tiny
+        growth = (self.norm / before.clamp_min(smallest) - 1).clamp_min(least)
         growing = raised.unsqueeze(1) & (self.b <= rule.cap * math.log(d) / math.sqrt(d))
         self.b = torch.where(growing, self.b * (1 + growth), self.b)
         grown = ((self.norm >= rule.growth * self.norm_start).all(1) & ~raised).unsqueeze(1)
