@@ -126,7 +126,8 @@ def test_a_neuron_that_has_decayed_to_zero_keeps_its_threshold():
     own.w[:, 0] = 0
     for number in (81, 82):
         own.step(number)
-    assert torch.isfinite(own.b).all() and (own.b[:, 0] > 0).all()
+    assert torch.isfinite(own.b).all()
+    assert (own.b[:, 0] > 0).all()
 
 
 def test_thresholds_are_frozen_beyond_their_cap():
