@@ -242,7 +242,7 @@ def test_features_are_needed_where_all_without_are_behind_at_some_noise(worst, w
 
 
 def test_no_scale_excuses_every_failure():
-    """At the largest scale nothing is out of reach but what the paper says of patches or photographs."""
+    """At the largest scale only claims on made pictures are out of reach."""
     paper = load({"scale": "paper"}, ROOT)
     sections = {
         "images_comparison": paper["images"],
