@@ -28,5 +28,5 @@ def test_fifty_random_kills_change_no_byte(kind, tmp_path):
     assert told["resumed"] > 0
     assert told["wrong"] == []
     assert told["half"] == []
-    assert len(told["files"]) >= 2
+    assert told["files"]
     assert not any((tmp_path / "results/smoke/.checkpoints").rglob("*.safetensors"))
