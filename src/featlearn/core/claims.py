@@ -486,7 +486,7 @@ def _means(others: Mapping[str, Any]) -> str:
 
 
 def smallest_effect(claim: Claim, values: np.ndarray) -> float:
-    """How far beyond an end of its band a mean is told apart with :data:`POWER`; NaN if no mean."""
+    """Distance from an end of the band that a mean resolves with :data:`POWER`; NaN if no mean."""
     if claim.statistic == "exact":
         return 0.0
     if claim.statistic != "mean" or len(values) < 2:

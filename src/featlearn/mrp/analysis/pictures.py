@@ -18,7 +18,7 @@ from featlearn.mrp.images.labels import (
 
 
 def named(gain: pd.DataFrame) -> pd.DataFrame:
-    """``gain`` with a column ``arm``, its rows in the order in which arms are told."""
+    """``gain`` with a column ``arm``, its rows in the order of figures and tables."""
     supervised = gain["start"] == SUPERVISED
     short = gain.loc[supervised, "steps"].min()
     words = gain["start"].where(
