@@ -178,6 +178,7 @@ def _sight(augmentation: Settings | None, device: Any) -> Sight:
 
     def see(images: Tensor, draws: Draws | None) -> Tensor:
         still = draws or Draws(("evaluation",), 0, len(images))
-        return (plain if draws is None else augment)(images.to(device), still)
+        seen = (plain if draws is None else augment)(images.to(device), still)
+        return seen.contiguous()  # group norm in a stack knows no channels last
 
     return see
