@@ -10,6 +10,7 @@ from featlearn.core.config import read_yaml
 from featlearn.core.paper_values import paper_table
 from featlearn.mrp.analysis.eigencam import Maps, part_use_gains
 from featlearn.mrp.analysis.table_1 import beside_the_paper, table_1
+from featlearn.mrp.analysis.table_1_real import with_cifar10
 
 VALUES = read_yaml(Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml")
 
@@ -65,6 +66,24 @@ def test_table_1_puts_what_was_measured_beside_each_number_of_the_paper(frames):
     assert (gains["gain_half_width"] < 1e-9).all()
     assert (gains["half_width"] > 1).all()
     assert table[table["model"] == "supervised"]["gain"].isna().all()
+
+
+def test_table_1_on_real_images_has_a_column_for_what_learns_no_features(frames):
+    sizes = {"labels": [250, 1000]}
+    networks = planted(
+        {"evaluation": ["fine-tuned"], **sizes}, ("start", ["random", "pretrained"]), 0
+    )
+    named = [networks.assign(data_set=name) for name in ("cifar10", "cifar10-longer")]
+    learnless = planted(sizes, ("baseline", ["linear on pixels", "other"]), -0.2)
+    made = with_cifar10(VALUES, **frames, evaluations=pd.concat(named), baselines=learnless,
+                        which="table-1")  # fmt: skip
+    cells = made.shown.set_index("stand-in")["linear on pixels"]
+    assert cells["CIFAR-10, 250 labels"].startswith("60 ±")
+    assert set(cells.drop([f"CIFAR-10, {count} labels" for count in ("250", "1,000")])) == {""}
+    other = made.frame[
+        (made.frame["model"] == "other") & (made.frame["measured_on"] == cells.index[0])
+    ]
+    assert other["measured"].item() == pytest.approx(40)
 
 
 def test_part_use_is_compared_with_supervised_training_of_the_same_network():

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from featlearn.images.train import replicate
 from featlearn.images.train.loop import fit
 from featlearn.own_images import analysis
 from featlearn.own_images.analysis import difference, wilson
+from featlearn.own_images.baselines import FEATURES, PIXELS, measure
 from featlearn.own_images.config import (
     faults,
     map_panels,
@@ -463,3 +465,24 @@ def test_weights_of_the_user_are_a_start(garden, cache, tmp_path, experiment):
     started = RealExperiment("garden", settings, cache, 0, 0).started("given")
     for name, value in encoder.state_dict().items():
         assert torch.equal(started.state_dict()[name], value)
+
+
+def test_random_features_tell_what_a_line_through_pixels_cannot(tmp_path, cache):
+    """Dark and bright pictures are one class, those in between the other."""
+    root = grow(tmp_path / "levels", {"between": 128, "far": 40}, 60)
+    for number in range(0, 60, 2):
+        picture((2, number), 216).save(root / "far" / f"{number}.png")
+    settings = tiny(root, label_fractions=[0.5, 1.0])
+    job = SimpleNamespace(
+        config=settings, wildcards=SimpleNamespace(image_set="levels", replicate="0"), seed=0,
+        results=cache, params=SimpleNamespace(cache="images"), device="cpu",
+        tell=lambda words: None,
+    )  # fmt: skip
+    found = measure(job)["baselines"].pivot_table(
+        index="labels", columns="baseline", values="value"
+    )
+    rows = RealExperiment("levels", settings, cache / "images", 0, 0).labelled_rows
+    assert sorted(found.index) == sorted(len(own) for own in rows.values())
+    most = found.loc[found.index.max()]
+    assert most[FEATURES] > 0.9
+    assert most[PIXELS] < 0.8

@@ -105,6 +105,25 @@ use rule own_images_downstream as own_images_detection with:
         **by("own_images.jobs:detection"),
 
 
+# what learns no features, on the same images and labels: for tables that ask for it
+use rule calculate as own_images_baselines with:
+    input:
+        rules.own_images_data.output.summary,
+    output:
+        **outputs(REAL_SET, baselines="baselines-{replicate}"),
+    resources:
+        **request(mem_mb=3000, runtime=30),
+    params:
+        **by(
+            "own_images.baselines:measure",
+            REAL_IMAGES,
+            each="image_set",
+            only="data train_images augmentation normalisation label_fractions probe neighbours",
+            **REAL_CACHE,
+            device="cpu",
+        ),
+
+
 # ------------------------------------------------------------------------- what is shown of them
 # Rules without wildcards are there for all: these are not, without a set.
 

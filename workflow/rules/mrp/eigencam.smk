@@ -139,12 +139,20 @@ if CAMS["photographs"]["folder"] is not None:
 
 # beside photographs CIFAR-10, where the config has both: trained as long in all from scratch
 CAM_LABELLED = {"cifar10", "cifar10-longer"} <= config.get("real_images", {}).keys() and CAM_FIRST
+CAM_ACCURACIES = {}
+if CAM_LABELLED:
+    CAM_ACCURACIES = outputs("own_images", "evaluations")
+    # of what learns no features a file a replicate
+    CAM_ACCURACIES["baselines"] = filled(
+        outputs("own_images/cifar10", baselines="baselines-{replicate}")["baselines"],
+        {"replicate": range(config["real_images"]["cifar10"]["replicates"])},
+    )
 experiment(
     "mrp",
     "table_1_real" if CAM_LABELLED else "table_1",
     paper_values="mrp",
     **outputs("mrp/images", "comparison gain transfer detection"),
-    **(outputs("own_images", "evaluations") if CAM_LABELLED else {}),
+    **CAM_ACCURACIES,
     targets=["eigencam"],
     contains="stand-in",
 )

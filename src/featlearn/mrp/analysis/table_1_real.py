@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from featlearn.core.frames import pick
 from featlearn.core.publish import Table, table
+from featlearn.core.stats import estimate, per_replicate, plus_minus
 from featlearn.mrp.analysis.table_1 import STAND_INS, beside
 
 #: From scratch for as many steps as pre-training and fine-tuning have together.
@@ -23,13 +26,14 @@ def with_cifar10(
     transfer: pd.DataFrame,
     detection: pd.DataFrame,
     evaluations: pd.DataFrame,
+    baselines: pd.DataFrame,
     which: str,
 ) -> Table:
     """Table 1 on CIFAR-10 ({{ which }})
 
     *What to see:* signs only. Accuracy of a small residual network on a hold-out of CIFAR-10, by labels: from scratch,
-    and after SimMIM, for the same steps in all. `paper_value` is a ResNet-50 on ImageNet and VOC, one run each. Transfer
-    and detection remain on part-composed pictures.
+    and after SimMIM, for the same steps in all; at the right, what learns no features, on the same images. `paper_value`
+    is a ResNet-50 on ImageNet and VOC, one run each. Transfer and detection remain on part-composed pictures.
     """
     parts = [
         pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
@@ -42,4 +46,24 @@ def with_cifar10(
     ]
     frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection,
               "real": real}  # fmt: skip
-    return beside(paper_values, which, frames, {**STAND_INS, "ImageNet classification": labelled})
+    made = beside(paper_values, which, frames, {**STAND_INS, "ImageNet classification": labelled})
+    return _with_baselines(made, baselines, {words: where for words, _, where in labelled})
+
+
+def _with_baselines(made: Table, baselines: pd.DataFrame, labelled: Mapping[str, Any]) -> Table:
+    """A column more for each baseline; ``labelled``: of a row's words, its number of labels."""
+    frame, shown = made.frame, made.shown
+    for name in baselines["baseline"].unique():
+        cells = {}
+        for words, where in labelled.items():
+            seen = estimate(100 * per_replicate(baselines, baseline=name, **where))
+            cells[words] = plus_minus(seen.mean, seen.half_width)
+            # task, metric and unit are those of the networks
+            row = frame[frame["measured_on"] == words].iloc[:1].assign(
+                model=name, paper_value=np.nan, source="", measured=seen.mean, low=seen.low,
+                high=seen.high, half_width=seen.half_width, gain=np.nan, gain_half_width=np.nan,
+                replicates=seen.replicates,
+            )  # fmt: skip
+            frame = pd.concat([frame, row], ignore_index=True)
+        shown = shown.assign(**{name: shown["stand-in"].map(cells).fillna("")})
+    return Table(frame, shown, made.notes)
