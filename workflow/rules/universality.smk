@@ -123,6 +123,28 @@ experiment(
     met=universality_config.met(FOUNDATION),
     paper_values="universality",
 )
+if UNIVERSALITY["released"]["models"]:
+    checked(universality_real.released_faults(UNIVERSALITY["released"]["models"]))
+
+    use rule train_here as universality_released with:
+        output:
+            **outputs("universality/released", "scores alike", weights="scratch"),
+        params:
+            **by(
+                "universality.experiments.released:measure",
+                images=universality_config.foundation_state(UNIVERSALITY["released"]),
+            ),
+
+    use rule universality_released as universality_released_maps with:
+        input:
+            weights=rules.universality_released.output.weights,
+        output:
+            PUBLISHED.files("universality", "figure", "released-maps"),
+        params:
+            **by("universality.experiments.released:maps"),
+
+    experiment("universality", "released", contains="stand-in")
+    shown_by(rules.universality_released_maps, "universality")
 experiment(
     "universality",
     "related",

@@ -3,8 +3,8 @@
 The file of a scale may hold ``sets``: the ``data`` group of a data set by name; and ``given``: by
 names of sets and papers, with spaces between them, a layer of the config that counts where all of
 these are there. In it ``{set: NAME, size: 32}`` stands for the group of that name with these
-further keys. A set of the scale is there if its folder is; one that a user names is taken at its
-word.
+further keys, ``{path_of: NAME}`` for its path alone. A set of the scale is there if its folder or
+file is; one that a user names is taken at its word.
 """
 
 from __future__ import annotations
@@ -79,5 +79,7 @@ def _filled(value: Any, sets: Mapping[str, Mapping[str, Any]]) -> Any:
         return [_filled(one, sets) for one in value]
     if not isinstance(value, Mapping):
         return value
+    if "path_of" in value:
+        return sets[value["path_of"]]["path"]
     filled = {key: _filled(one, sets) for key, one in value.items() if key != "set"}
     return {**sets[value["set"]], **filled} if "set" in value else filled

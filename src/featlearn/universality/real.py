@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import data_faults
+from featlearn.images.config_data import data_faults, place
 from featlearn.universality.config import ladder_state
 
 
@@ -21,6 +22,19 @@ def faults(ladders: Mapping[str, Any]) -> list[str]:
             key = f"{name}.sets.{number}"
             if check(key, "data" in one and "made" not in one, "a set with data", sorted(one)):
                 check.faults += data_faults(one["data"], f"universality.real.{key}.data")
+    return check.faults
+
+
+def released_faults(models: Mapping[str, Any]) -> list[str]:
+    """The same of ``universality.released.models``: a file or a folder that is not there."""
+    check = Checks("universality.released.models", models)
+    for name, model in models.items():
+        there = Path(model["weights"]).expanduser().is_file()
+        check(f"{name}.weights", there, "a file", model["weights"])
+        for target, data in model["targets"].items():
+            key = f"{name}.targets.{target}"
+            check.faults += data_faults(data, f"universality.released.models.{key}")
+            check(f"{key}.path", place(data).exists(), "a folder or a file", str(place(data)))
     return check.faults
 
 
