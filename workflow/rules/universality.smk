@@ -143,7 +143,7 @@ if UNIVERSALITY["released"]["models"]:
         params:
             **by("universality.experiments.released:maps"),
 
-    experiment("universality", "released", contains="stand-in")
+    experiment("universality", "released")
     shown_by(rules.universality_released_maps, "universality")
 experiment(
     "universality",

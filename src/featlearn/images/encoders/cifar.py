@@ -8,6 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 
+from featlearn.core.checks import must
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.convolutional import SmallResNet
 
@@ -33,13 +34,10 @@ class CifarResNet(SmallResNet):
     def __init__(self, layers: int = 20):
         blocks, rest = divmod(layers - 2, 6)
         if rest or blocks < 1:
-            raise ConfigError(
-                f"encoder.layers must be 2 more than a multiple of 6, such as 20, got {layers}"
-            )
+            raise ConfigError(must("encoder.layers", "2 more than a multiple of 6", layers))
         super().__init__((16, 32, 64), blocks)
         for stage in (self.layer2, self.layer3):
             stage[0].downsample = Padded()
-        self.built = {"encoder": {"kind": "cifar_resnet", "layers": layers}, "image_size": 32}
 
     def understood(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """The head, ``linear`` in the file, under a name that tells it as one."""

@@ -13,8 +13,7 @@ def released(scores: pd.DataFrame, alike: pd.DataFrame) -> Table:
     """Released ResNets for CIFAR-10 read into this library
 
     *What to see:* as released they are right on nearly all of the hold-out, as they were trained on it: files,
-    shortcuts, normalisation and pixels are read rightly. On CIFAR-10 no number is generalisation of theirs; on other sets
-    it is.
+    shortcuts, normalisation and pixels are read rightly. On CIFAR-10 none of their numbers is generalisation.
 
     ---
 
