@@ -37,8 +37,7 @@ from featlearn.core.stats import number
 #: What follows the words of a premise, where both numbers are plain.
 NUMBERS = re.compile(r"(least|most) (?P<needed>[\d.,]+) needed, (?P<used>[\d.,]+) used, \w+")
 
-PART = """<link rel="stylesheet" href="assets/explorer.css">
-<script type="application/json" id="sweeps">{}</script>
+PART = """<script type="application/json" id="sweeps">{}</script>
 <script src="assets/explorer.js"></script>"""
 
 

@@ -27,6 +27,13 @@ FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL
 #: The page whose pictures of sweeps become charts.
 EXPLORER = "docs/explorer.md"
 
+#: A part of the navigation, which the theme names with a label without words, and its title.
+PART = re.compile(
+    r'aria-labelledby="(__nav_\w+)_label"(?=.{,90}?<label class="md-nav__title" for="\1">'
+    r"(?:\s|<[^>]*>)*([^<]*?)\s*<)",
+    re.DOTALL,
+)
+
 
 def targets(page: Path) -> set[Path]:
     """Files of the repository that a page links to."""
@@ -84,3 +91,9 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
         command = [ROOT / ".venv/bin/python", ROOT / "scripts/explorer.py"]
         html += subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
     return html
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Names for what the theme leaves without one: the search, and parts of the navigation."""
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return PART.sub(r'aria-label="\2"', output)

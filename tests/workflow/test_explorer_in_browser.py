@@ -89,6 +89,7 @@ def page(tmp_path_factory):
     file = folder / "explorer.html"
     file.write_text(
         "<!doctype html><html lang=en><meta charset=utf-8><title>Explorer</title>"
+        "<link rel=stylesheet href=assets/site.css>"
         "<meta name=color-scheme content='light dark'><main><h1>Explorer</h1>"
         f"<p><img alt='A picture' src='{picture.relative_to(folder)}'></p></main>"
         + EXPLORER["part"]({"toy.noise": of_sweep(table(), KEY, "desk")}),
