@@ -6,6 +6,7 @@ Set ``FEATLEARN_AXE`` to an ``axe.min.js`` of axe-core to have that look at the 
 import json
 import math
 import os
+import re
 import runpy
 import shutil
 from itertools import product
@@ -76,6 +77,16 @@ def test_the_same_table_gives_the_same_bytes_and_two_keys_are_refused():
     two.insert(1, "toy.size", 3)
     with pytest.raises(FeatlearnError, match="expected one key, got toy"):
         of_sweep(two, KEY, "desk")
+
+
+def test_the_explorer_shows_every_published_figure_and_has_its_numbers():
+    folder = ROOT / "results/published/sweeps"
+    files = {str(one.relative_to(folder)) for one in folder.rglob("*.webp")}
+    text = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"/published/sweeps/([^)]+)\)", text)) == files
+    sweeps = EXPLORER["published"](folder)
+    for name, _, claim in (one.removesuffix(".webp").partition("/") for one in files):
+        assert claim in sweeps[name]["claims"]
 
 
 @pytest.fixture(scope="module")
