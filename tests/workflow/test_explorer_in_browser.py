@@ -169,6 +169,7 @@ def test_a_chart_fits_a_phone_and_stands_out_in_light_and_dark(browser, page, wi
     assert len(ends) >= 8
     assert all(left >= 0 and right <= width for left, right in ends)
     if AXE:
+        browser.set_script_timeout(300)
         browser.execute_script(Path(AXE).read_text(encoding="utf-8"))
         found = browser.execute_async_script("axe.run().then(arguments[0])")
         assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
