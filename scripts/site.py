@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -23,6 +24,15 @@ LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
 #: A link to a folder, whose words stay.
 FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+#: The page whose pictures of sweeps become charts.
+EXPLORER = "docs/explorer.md"
+
+#: A part of the navigation, which the theme names with a label without words, and its title.
+PART = re.compile(
+    r'aria-labelledby="(__nav_\w+)_label"(?=.{,90}?<label class="md-nav__title" for="\1">'
+    r"(?:\s|<[^>]*>)*([^<]*?)\s*<)",
+    re.DOTALL,
+)
 
 
 def targets(page: Path) -> set[Path]:
@@ -68,7 +78,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
-    """Formulas as MathML, which needs no script, and as signs in the table of contents."""
+    """Formulas as MathML, which needs no script, and as signs in the table of contents; charts."""
 
     def say(entries: list[AnchorLink]) -> None:
         for entry in entries:
@@ -76,4 +86,14 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
             say(entry.children)
 
     say(page.toc.items)
-    return FORMULA.sub(lambda formula: mathml(unescape(formula[1])), html)
+    html = FORMULA.sub(lambda formula: mathml(unescape(formula[1])), html)
+    if page.file.src_uri == EXPLORER:  # made where pandas is installed
+        command = [ROOT / ".venv/bin/python", ROOT / "scripts/explorer.py"]
+        html += subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+    return html
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Names for what the theme leaves without one: the search, and parts of the navigation."""
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return PART.sub(r'aria-label="\2"', output)

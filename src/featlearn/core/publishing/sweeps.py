@@ -105,7 +105,7 @@ def shown(
     told["band"] = [band(row) for row in records(rows)]
     told["verdict"] = rows["verdict"]
     told["baselines"] = [
-        "; ".join(f"{name}: {number(mean)}" for name, mean in _baselines(one).items())
+        "; ".join(f"{name}: {number(mean)}" for name, mean in baselines_of(one).items())
         for one in rows["baselines"]
     ]
     told["premises, or why not measured"] = rows["premises"].str.replace("\n", "; ")
@@ -119,7 +119,7 @@ def shown(
     return Table(rows, told, notes)
 
 
-def _baselines(text: str) -> dict[str, float]:
+def baselines_of(text: str) -> dict[str, float]:
     return dict(json.loads(text)) if text else {}
 
 
@@ -190,7 +190,7 @@ def _premises(rows: pd.DataFrame) -> Iterator[tuple[list[bool], dict[str, Any], 
         yield where, shade, Patch(**shade, label=_words(words, 64))
 
 
-class _Places:
+class Places:
     """Where the values of a key stand on an axis: numbers as they are, others side by side."""
 
     def __init__(self, key: Key, values: Sequence[Any]):
@@ -216,23 +216,35 @@ class _Places:
         return (math.exp(low), math.exp(high)) if self.log else (low, high)
 
 
+def baselines_along(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of each baseline of a claim a column, its mean at each value."""
+    others = pd.DataFrame([baselines_of(one) for one in rows["baselines"]], dtype=float)
+    return others.dropna(axis=1, how="all")
+
+
+def heights(rows: pd.DataFrame) -> tuple[float, float]:
+    """Bottom and top of an axis with what was measured, the band's end and the baselines."""
+    ends = rows[["measured", "interval_low", "interval_high"]].to_numpy(dtype=float)
+    limits = rows[["low", "high"]].to_numpy(dtype=float)
+    # of a band the end that is nearer: the other one is often no more than what is possible
+    near = np.abs(limits - ends[:, :1])
+    near = limits[near <= near.min(1, keepdims=True)]
+    every = np.concatenate([ends.ravel(), near, baselines_along(rows).to_numpy().ravel()])
+    every = every[np.isfinite(every)] if np.isfinite(every).any() else limits[np.isfinite(limits)]
+    margin = 0.08 * (np.ptp(every) or 1.0)
+    return float(every.min() - margin), float(every.max() + margin)
+
+
 def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
     """What was measured against a key; handles of the legend, and inches that the panel needs."""
-    places = _Places(key, list(rows[key["key"]]))
+    places = Places(key, list(rows[key["key"]]))
     at = np.array([places.of(value) for value in rows[key["key"]]])
     if places.log:
         ax.set_xscale("log")
     ends = rows[["measured", "interval_low", "interval_high"]].to_numpy(dtype=float)
     limits = rows[["low", "high"]].to_numpy(dtype=float)
-    others = pd.DataFrame([_baselines(one) for one in rows["baselines"]], dtype=float)
-    others = others.dropna(axis=1, how="all")
-    # of a band the end that is nearer: the other one is often no more than what is possible
-    near = np.abs(limits - ends[:, :1])
-    near = limits[near <= near.min(1, keepdims=True)]
-    every = np.concatenate([ends.ravel(), near, others.to_numpy().ravel()])
-    every = every[np.isfinite(every)] if np.isfinite(every).any() else limits[np.isfinite(limits)]
-    margin = 0.08 * (np.ptp(every) or 1.0)
-    bottom, top = every.min() - margin, every.max() + margin
+    others = baselines_along(rows)
+    bottom, top = heights(rows)
     edges = [places.between(place) for place in range(len(at))]
     for (left, right), (low, high) in zip(edges, limits, strict=True):
         ax.fill_between([left, right], max(low, bottom), min(high, top), **BAND)
@@ -249,7 +261,7 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
         mine = (rows["verdict"] == verdict).to_numpy()
         height, errors = ends[mine, 0], np.abs(ends[mine, 1:].T - ends[mine, 0])
         if verdict == NOT_MEASURED:
-            height = np.full_like(height, bottom + margin / 2)
+            height = np.full_like(height, bottom + (top - bottom) / 30)
         ax.errorbar(at[mine], height, errors, fmt=look.marker, color=look.colour, ms=7, capsize=3,
                     zorder=3)  # fmt: skip
     ax.set_ylim(bottom, top)
@@ -293,7 +305,7 @@ def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
 
 def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], float]:
     """What was measured over two keys; as :func:`_line`."""
-    across, up = (_Places(key, sorted(set(rows[key["key"]]))) for key in keys)
+    across, up = (Places(key, sorted(set(rows[key["key"]]))) for key in keys)
     cells = [
         (across.taken.index(x), up.taken.index(y))
         for x, y in zip(*(rows[key["key"]] for key in keys), strict=True)
