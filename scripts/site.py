@@ -1,8 +1,11 @@
-"""What MkDocs reads: Markdown of the repository, all files it links to, and formulas."""
+"""What MkDocs reads: Markdown, all files it links to, formulas, and pages of the library."""
 
 from __future__ import annotations
 
+import ast
+import random
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -23,6 +26,8 @@ from featlearn.core.publishing.maths import mathml, plain
 LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
 #: A link to a folder, whose words stay.
 FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
+#: Where the claims of a published run have their raw numbers.
+RAW = re.compile(r"(?<=raw numbers in )`([^`]+)` of the run")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 #: The page whose pictures of sweeps become charts.
 EXPLORER = "docs/explorer.md"
@@ -42,21 +47,32 @@ def targets(page: Path) -> set[Path]:
     return {file for file in found if file.is_file() and file.is_relative_to(ROOT)}
 
 
+def api_page(package: str, modules: str) -> str:
+    """Markdown that mkdocstrings fills with the public names of modules of a package."""
+    source = (ROOT / "src/featlearn" / package / "__init__.py").read_text(encoding="utf-8")
+    said = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].rstrip(".")
+    lines = [f"# featlearn.{package}", f"{said}.", ""]
+    for name in modules.split():
+        lines += [f"::: featlearn.{package}.{name}", "    options: {heading_level: 2}", ""]
+    return "\n\n".join(lines)
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The report by paper of the run ``extra.run``, where there is one, is in the navigation."""
+    """Pages of the library and, where there is one, the report of the run are in the navigation."""
+    reference = next(one["Reference"] for one in config.nav if "Reference" in one)
+    reference.append({"Library": [f"docs/api/{name}.md" for name in config.extra["api"]]})
     if (ROOT / (report := f"results/{config.extra.get('run')}/report/index.html")).is_file():
         config.nav.append({"Report": report})
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """README and docs, all that they link to, and the report by paper of the run ``extra.run``."""
+    """README and docs, all that they link to, the library, and the report of ``extra.run``."""
     theme = [one for one in files if one.src_dir != config.docs_dir]
     run = ROOT / "results" / str(config.extra.get("run"))
     todo = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs/assets").glob("*")]
     todo += (ROOT / "docs").rglob("*.md")
-    for shown in ("report/*.html", "*/figures/*.svg", "*/figures/*.png"):
-        todo += run.glob(shown)
+    todo += run.glob("report/*.html")
     found: set[Path] = set()
     while todo:
         file = todo.pop()
@@ -67,12 +83,33 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         File.generated(config, str(file.relative_to(ROOT)), abs_src_path=str(file))
         for file in sorted(found)
     ]
+    made += [
+        File.generated(config, f"docs/api/{package}.md", content=api_page(package, modules))
+        for package, modules in config.extra["api"].items()
+    ]
     return Files([*theme, *made])
 
 
-def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """GitHub reads Markdown inside ``<details>``; a link to a folder leads nowhere here."""
+def on_post_build(config: MkDocsConfig) -> None:
+    """Files of the run that its report shows or links to; a table in Markdown stays a file."""
+    for page in (ROOT / "results" / str(config.extra.get("run")) / "report").glob("*.html"):
+        for file in targets(page):
+            place = Path(config.site_dir) / file.relative_to(ROOT)
+            if not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, place)
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
+    """GitHub reads Markdown inside ``<details>``; a link to a folder leads nowhere here.
+
+    Raw numbers of published claims are links where the report of their run goes along.
+    """
+    random.seed(page.url)  # mkdocstrings draws names of links that stand in for themselves
     place = (ROOT / page.file.src_uri).parent
+    run = f"results/{config.extra.get('run')}"
+    if place.parent == ROOT / run.replace("/", "/published/") and (ROOT / run).is_dir():
+        markdown = RAW.sub(rf'<a href="../../../../{run}/\1"><code>\1</code></a>', markdown)
     text = FOLDER.sub(lambda link: link[1] if (place / link[2]).is_dir() else link[0], markdown)
     return text.replace("<details>", "<details markdown>")
 

@@ -18,6 +18,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.publish import Table
+from featlearn.core.publishing.html_assets import parse_page
 
 MARK, PARAMETERS = '@figure("alignment")', "(alignment: pd.DataFrame)"
 TEMPLATE = Path(__file__).resolve().parents[2] / "template/src/featlearn"
@@ -168,6 +169,10 @@ def test_frames_tensors_figures_and_tables_are_written_and_nothing_else_is(tmp_p
     outputs.write_exhibit(Table(table, table[["mean"]]), first, second, title="Title")
     assert second.read_text().startswith("# Title\n")
     assert "4 replicates; after the sign: " in second.read_text()
+    shown = pd.DataFrame({"1 - |cos|": ["|w|"], "n": [4]})
+    outputs.write_exhibit(Table(table, shown), first, second, title="Bars")
+    body = parse_page(second.read_text(), "", 1).body
+    assert all(f">{word}</t" in body for word in ("1 - |cos|", "|w|", "n", "4"))
     with pytest.raises(FeatlearnError, match="a: the table has no rows"):
         outputs.write_exhibit(Table(table[:0], table[:0]), first, second)
     with pytest.raises(FeatlearnError, match="a: expected a figure or a Table"):

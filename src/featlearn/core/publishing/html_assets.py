@@ -76,6 +76,7 @@ def parse_page(text: str, source: str, level: int) -> Page:
     )
     html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
     html = re.sub("<th[^>]*></th>", "<td></td>", html)  # a corner without words heads nothing
+    html = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", html)
     return Page(title, Markup(html))
 
 
