@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -103,13 +103,6 @@ class Augment:
                       out=out[..., channel])  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
-    def denormalise(self, images: Tensor) -> Tensor:
-        """Back to uint8 ``(B, 3, S, S)``, to look at."""
-        offset = self.offset.to(images.device).view(-1, 1, 1)
-        scale = torch.tensor(self.scale, device=images.device).view(-1, 1, 1)
-        return ((images - offset) / scale * 255).round().clamp(0, 255).to(torch.uint8)
-
-
 def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[float]]:
     """``mean`` and ``std`` of each channel as :class:`Augment` takes them, for values in [0, 1].
 
@@ -145,15 +138,14 @@ class Flip:
 class PadCrop:
     """Pad every side, then cut out a window of the wanted size at a random place.
 
-    ``padding``: pixels a side; None for an eighth of the image. ``mode``: ``zeros`` or ``reflect``.
+    ``padding``: pixels a side; None for an eighth of the image.
     """
 
     padding: int | None = None
-    mode: Literal["zeros", "reflect"] = "zeros"
 
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         padding = images.shape[-1] // 8 if self.padding is None else self.padding
-        padded = _padded(images, padding, self.mode)
+        padded = F.pad(images, (padding,) * 4)
         room = padded.shape[-1] - size
         if room < 0:
             raise ConfigError(
@@ -256,19 +248,6 @@ class Blur:
 
 
 @dataclass(frozen=True)
-class Solarise:
-    """Values at or above ``threshold`` are inverted, with probability ``p``."""
-
-    p: float = 0.2
-    threshold: float = 0.5
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        chosen = draws.uniform(purpose) < self.p
-        threshold = torch.full((len(chosen),), self.threshold)
-        return _change_some(_unit(images), chosen, _with(ops.solarise, threshold))
-
-
-@dataclass(frozen=True)
 class RandAugment:
     """``layers`` operations an image, each picked at random and done with probability ``p``.
 
@@ -302,31 +281,23 @@ class RandAugment:
 
 @dataclass(frozen=True)
 class RandomErasing:
-    """A rectangle is replaced, with probability ``p``; in normalised images.
+    """A rectangle of normal noise, with probability ``p``; in normalised images.
 
-    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform). ``fill``:
-    ``pixel``: normal noise; ``colour``: one normal colour; ``mean``: 0.
+    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform).
     """
 
     p: float = 0.25
     scale: Sequence[float] = (0.02, 1 / 3)
     ratio: Sequence[float] = (0.3, 10 / 3)
-    fill: Literal["pixel", "colour", "mean"] = "pixel"
 
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         chosen = draws.uniform(purpose) < self.p
         uniform = draws.uniform(f"{purpose}-box", ATTEMPTS, 4)
         boxes = self.boxes(uniform, *images.shape[-2:])
-        noise = draws.normal(f"{purpose}-colour", 3) if self.fill == "colour" else None
-        seeds = draws.uniform(f"{purpose}-pixels") if self.fill == "pixel" else None
+        seeds = draws.uniform(f"{purpose}-pixels")
 
         def erase(part: Tensor, rows: Tensor) -> Tensor:
-            if noise is not None:
-                new = noise[rows].to(part.device)[:, :, None, None]
-            elif seeds is not None:
-                new = pixel_noise(_whole(seeds[rows], 1 << 24).to(part.device), part.shape[1:])
-            else:
-                new = torch.zeros((), device=part.device)
+            new = pixel_noise(_whole(seeds[rows], 1 << 24).to(part.device), part.shape[1:])
             return torch.where(_inside(boxes[rows].to(part.device), part), new, part)
 
         return _change_some(images, chosen & (boxes[:, 2] > 0), erase)
@@ -337,18 +308,10 @@ class RandomErasing:
         return boxes * fits
 
 
-@dataclass(frozen=True)
-class CentreCrop:
-    """The middle, of the wanted size."""
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        return _middle(images, size)
-
-
 STEPS: dict[str, Any] = {
     "flip": Flip, "pad_crop": PadCrop, "random_resized_crop": RandomResizedCrop,
-    "centre_crop": CentreCrop, "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
-    "solarise": Solarise, "randaugment": RandAugment, "random_erasing": RandomErasing,
+    "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur, "randaugment": RandAugment,
+    "random_erasing": RandomErasing,
 }  # fmt: skip
 
 
@@ -431,19 +394,6 @@ def _middle(images: Tensor, size: int) -> Tensor:
         )
     start = spare // 2
     return images[:, :, start : start + size, start : start + size]
-
-
-def _padded(images: Tensor, padding: int, mode: str) -> Tensor:
-    if padding == 0:
-        return images
-    size = images.shape[-1]
-    if mode == "zeros":
-        return F.pad(images, (padding,) * 4)
-    if padding >= size:
-        raise ConfigError(f"padding: {padding}; expected less than the image ({size}) to reflect")
-    line = torch.arange(-padding, size + padding, device=images.device).abs()
-    line = torch.where(line >= size, 2 * size - 2 - line, line)
-    return images.index_select(2, line).index_select(3, line)
 
 
 def _inside(boxes: Tensor, images: Tensor) -> Tensor:

@@ -219,26 +219,6 @@ def printed_and_measured(
     return Table(frame, shown[columns], f"Here: {what}, {config['trials']} trials.")
 
 
-@table()
-def rates(accuracies: pd.DataFrame) -> Table:
-    """What the networks learned: accuracies in training, on held-out images and in the unseen domain
-
-    Means over trials and left-out domains: at the last step (*at the end*), and with the chosen weights (*training*,
-    *held out* and *unseen*).
-    """
-    keys = ["trained", "training", "validation", "value", "weight", "printed", "standard", "centred",
-            "segments"]  # fmt: skip
-    frame = accuracies.groupby(["arm", "averaging"], sort=False)[keys].mean().reset_index()
-    words = {"trained": "at the end", "validation": "held out", "value": "unseen", "weight": "λ", "printed": "rank as printed",
-             "standard": "standard rank", "centred": "centred rank"}  # fmt: skip
-    shown = frame.round({key: 3 if key != "weight" else 5 for key in keys}).rename(columns=words)
-    notes = (
-        "Stable ranks are those of features of the unseen domain. λ: mean of the weights that "
-        "were chosen on held-out images of the training domains. segments: of SWAD's average."
-    )
-    return Table(frame, shown.astype(object).where(shown.notna(), "-"), notes)
-
-
 SIZES = needs(domains__trials=3, domains__training__steps=1000)
 REACH = first_of(SIZES, original("domains__domains__name"))
 KIND = "Kind, after a published run: an observation before, but {} prints it."
