@@ -131,7 +131,8 @@ def test_a_model_of_both_parts_stands_the_loss_of_either(experiment, tests):
 
 
 def test_a_look_gives_the_scores_of_the_plain_pass(experiment):
-    classifier = Classifier(experiment.encoder("cnn"), 3, head_std=1.0).eval()
+    classifier = Classifier(experiment.encoder("cnn"), 3).eval()
+    nn.init.normal_(classifier.head.weight)
     images = experiment.test[0].images
     seen = look(experiment, classifier, images)
     inputs = experiment.plain(images, Draws(("test",), 0, len(images)))
@@ -209,7 +210,8 @@ def test_agreement_of_maps_that_know_and_of_maps_that_do_not():
 
 
 def test_a_classifier_is_read_from_the_weights_of_its_number_of_labels(experiment):
-    wanted = Classifier(experiment.encoder("cnn"), 3, head_std=1.0)
+    wanted = Classifier(experiment.encoder("cnn"), 3)
+    nn.init.normal_(wanted.head.weight)
     other = Classifier(experiment.encoder("cnn"), 3)
     tensors = {f"24/{name}": value for name, value in wanted.state_dict().items()}
     tensors |= {f"6/{name}": value for name, value in other.state_dict().items()}

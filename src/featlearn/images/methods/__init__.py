@@ -11,9 +11,7 @@ from featlearn.images.methods.reconstruction import MAE, SimMIM
 from featlearn.images.methods.teachers import Data2Vec
 
 
-def build_method(
-    settings: Mapping[str, Any], encoder: Encoder
-) -> MaskedObjective:
+def build_method(settings: Mapping[str, Any], encoder: Encoder) -> MaskedObjective:
     """The pre-training method that the config asks for, around ``encoder``, which is trained.
 
     ``settings``: ``kind`` and the options of that kind; they may also stand in a group named as the
