@@ -89,7 +89,7 @@ def test_sampled_losses_are_the_closed_form_and_ranks_stay_in_training():
         float(theory.evaluation(VALUES, w, 3, 20, 16, 2).total), rel=0.05
     )
     recipe = linear.recipe({"steps": 5, "rate": 0.01})
-    begun = linear.start([1, 3], 8, STREAMS("start"), blocks=False)
+    begun = linear.start([1, 3], 8, STREAMS("start"))
     weights = linear.trained("test", begun, VALUES, EYE, 10, 8, recipe, STREAMS("train"))
     assert torch.linalg.matrix_rank(linear.product(weights)).tolist() == [1, 3, 1, 3]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import OfModels, lines
 from featlearn.core.claim_methods import claim
@@ -13,9 +12,6 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column
 from featlearn.core.stats import per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRAINED = {
     "masked": ("RandomMask", PALETTE["contrastive"]),

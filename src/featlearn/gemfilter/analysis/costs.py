@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, needs
@@ -13,9 +12,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.gemfilter.words import ARMS, MODELS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOOKS = {"full": ("ink", "o", "-"), "snapkv": ("blue", "s", "--"), "gemfilter": ("red", "^", "-")}
 

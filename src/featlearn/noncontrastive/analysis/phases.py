@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs_replicates
@@ -21,10 +23,6 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.stats import by_size, local_exponents
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Phases: name, colour, exponent of the theory.
 PHASES = {

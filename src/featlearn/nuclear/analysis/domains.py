@@ -7,11 +7,12 @@ from 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -32,10 +33,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import FEW, LEAST, interval
 from featlearn.core.stats import plus_minus, summary
 from featlearn.nuclear.config import named
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: The same training averaged by SWAD, as it is called.
 SWAD = {"ERM": "SWAD", "ERM-NU": "SWAD-NU", "CORAL": "SWAD-CORAL"}

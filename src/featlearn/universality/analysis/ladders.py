@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
@@ -33,10 +35,6 @@ from featlearn.universality.readings import (
     stand_in,
 )
 from featlearn.universality.words import GROWN, KEPT, METHODS, OPPONENTS, WORLD
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LOOKS = {"average": Look("average over tasks", COLOURS["red"]),
          "weighted": Look("average, weighted as in the thesis", COLOURS["orange"], "^"),
