@@ -102,7 +102,7 @@ class ResidualNet(Encoder):
     def _finish(self, depths: Sequence[int]) -> None:
         initialise_convolutions(self)
         self.depth = sum(depths)
-        self.cam_layer, self.cam_layers = self.stages[-1], self.stages
+        self.cam_layer = self.stages[-1]
 
     def stem(self, images: Tensor) -> Tensor:
         return self.maxpool(self.relu(self.bn1(self.conv1(images))))
