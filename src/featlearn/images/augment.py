@@ -255,38 +255,6 @@ class Blur:
 
 
 @dataclass(frozen=True)
-class RandAugment:
-    """``layers`` operations an image, each picked at random and done with probability ``p``.
-
-    The fifteen operations of timm's "increasing" set; the default is ``rand-m9-mstd0.5-inc1``, as
-    for MAE and SimMIM. ``magnitude``, ``magnitude_std``: mean and standard deviation of the
-    strength, 0 to 10, per image and layer. ``fill``: value, in [0, 1], of what moves in from
-    outside.
-    """
-
-    layers: int = 2
-    magnitude: float = 9.0
-    magnitude_std: float = 0.5
-    p: float = 0.5
-    fill: float = 0.5
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        uniform = draws.uniform(purpose, self.layers, 3)
-        normal = draws.normal(f"{purpose}-level", self.layers)
-        level = (self.magnitude + self.magnitude_std * normal).clamp_(0, 10)
-        sign = torch.where(uniform[..., 2] < 0.5, -1.0, 1.0)
-        names = list(ops.OPERATIONS)
-        picked = _whole(uniform[..., 1], len(names))
-        images = _unit(images)
-        for layer in range(self.layers):
-            done = uniform[:, layer, 0] < self.p
-            for index, name in enumerate(names):
-                change = ops.change(name, level[:, layer], sign[:, layer], self.fill)
-                images = _change_some(images, done & (picked[:, layer] == index), change)
-        return images
-
-
-@dataclass(frozen=True)
 class RandomErasing:
     """A rectangle of normal noise, with probability ``p``; in normalised images.
 
@@ -317,7 +285,7 @@ class RandomErasing:
 
 STEPS: dict[str, Any] = {
     "flip": Flip, "pad_crop": PadCrop, "random_resized_crop": RandomResizedCrop,
-    "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur, "randaugment": RandAugment,
+    "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
     "random_erasing": RandomErasing,
 }  # fmt: skip
 
