@@ -295,8 +295,8 @@ def stepped(kind, steps=5, **options):
 
 
 @pytest.mark.parametrize(("kind", "options", "rival", "theirs"), [
-    ("adamw", {}, torch.optim.AdamW, {}),
-    ("adam", {}, torch.optim.Adam, {}),
+    ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
+    ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
     ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
 ])  # fmt: skip
 def test_adam_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):

@@ -14,15 +14,18 @@ Kind = Literal["adamw", "adam", "sgd"]
 Groups = list[dict[str, Any]]
 
 
-def build(kind: Kind, groups: Groups, *, momentum: float = 0.9) -> torch.optim.Optimizer:
+def build(
+    kind: Kind, groups: Groups, *, betas: tuple[float, float] = (0.9, 0.999), momentum: float = 0.9
+) -> torch.optim.Optimizer:
     """A fused optimiser over parameter groups; the learning rate is set before every step.
 
-    ``kind``: the weight decay of ``adam`` is a part of the gradient. ``momentum``: of SGD.
+    ``kind``: the weight decay of ``adam`` is a part of the gradient. ``betas``: of AdamW and Adam.
+    ``momentum``: of SGD.
     """
     if kind == "adamw":
-        return _AdamW(groups, lr=0.0, fused=True)
+        return _AdamW(groups, lr=0.0, betas=betas, fused=True)
     if kind == "adam":
-        return _Adam(groups, lr=0.0, fused=True)
+        return _Adam(groups, lr=0.0, betas=betas, fused=True)
     return _Sgd(groups, lr=0.0, momentum=momentum, fused=True)
 
 
