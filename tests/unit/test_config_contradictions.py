@@ -187,11 +187,6 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("comparison.labels", [12, 25], "from 6 (two a class) to 24, the training pictures"),
         ("gain.labels", 5, "from 6 (two a class) to 24, the training pictures"),
         ("pretraining.simmim.encoder", "resnet", "one of encoders (cnn, vit)"),
-        ("pretraining.mae.teacher", "data2vec", "nothing for mae"),
-        ("pretraining.beit.teacher", None, "another method of pretraining that trains 'vit'"),
-        ("pretraining.beit.teacher", "beit", "another method of pretraining that trains 'vit'"),
-        ("pretraining.beit.teacher", "moco", "another method of pretraining that trains 'vit'"),
-        ("pretraining.beit.teacher", "simmim", "another method of pretraining that trains 'vit'"),
         ("world.part_size", 16, "so small that 2 parts find room"),
         ("detection.scenes.object_size", [0.6, 0.4], "above 0, the lower end first"),
         (

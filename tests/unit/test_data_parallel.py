@@ -25,11 +25,11 @@ from unit.tiny_training import TinyClassifier, train
 CASES = {
     "plain": {"norm": False},
     "accumulated": {"norm": False, "accumulate": 2, "clip": 0.5},
-    "sgd": {"norm": False, "optimiser": "sgd", "nesterov": True},
+    "sgd": {"norm": False, "optimiser": "sgd"},
     # SGD: a bias before a batch norm has no gradient but rounding, which AdamW would blow up
     "batch_norm": {"norm": True, "sync_batch_norm": True, "optimiser": "sgd"},
     "batch_norm_of_rows": {"norm": "rows", "sync_batch_norm": True, "optimiser": "sgd"},
-    "own_batch_norm": {"norm": True, "optimiser": "lars"},
+    "own_batch_norm": {"norm": True, "optimiser": "sgd"},
 }
 
 PROGRAM = """

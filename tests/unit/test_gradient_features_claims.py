@@ -147,7 +147,6 @@ CASES = [
     ("theorem-3.4-one-over-t", frozen, {}, {"overshoot": 1.0}),
     ("uniform-parity-learned", frozen, {}, {"error": 0.3}),
     ("uniform-parity-learned", frozen, {}, {"head": 0.1}),
-    ("uniform-parity-rate", frozen, {}, {"loss": 0.1}),
     ("multi-index-learned", frozen, {}, {"missed": 0.55}),
     ("multi-index-samples", frozen, {}, {"power": 1.0}),
     ("multi-index-samples", frozen, {}, {"power": 2.5}),

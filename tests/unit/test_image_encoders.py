@@ -81,12 +81,6 @@ def test_resnets_are_those_of_torchvision(kind, reference):
     torch.testing.assert_close(encoder(x), wanted(x))
 
 
-def test_a_block_with_a_zero_last_norm_starts_as_its_shortcut():
-    encoder = build(SMALL | {"zero_init_last": True}).eval()
-    x = torch.rand(2, 8, 32, 32)
-    assert torch.equal(encoder.layer1[0](x), x)
-
-
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_a_shortcut_is_the_convolution_with_a_stride(stride, layout):

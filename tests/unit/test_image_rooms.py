@@ -69,7 +69,9 @@ def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_
 
     def training(folder=None, report=None):
         with seeded(0, "head"):
-            traced = FilterTrace(Classifier(plain_net(), 3, head_std=0.1), 3)
+            classifier = Classifier(plain_net(), 3)
+            torch.nn.init.normal_(classifier.head.weight, std=0.1)
+            traced = FilterTrace(classifier, 3)
         fit(traced, images, labels, plain, settings, NAME, folder=folder, report=report)
         return traced
 

@@ -279,7 +279,8 @@ def test_an_encoder_comes_back_with_its_features(settings, tmp_path):
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_classifier_comes_back_with_its_classes_and_looks_at_files(several, tmp_path):
-    made = Classifier(encoder(), 3, several=several, head_std=0.5)
+    made = Classifier(encoder(), 3, several=several)
+    torch.nn.init.normal_(made.head.weight, std=0.5)
     weights = described(made, NORMAL, "fine-tuned", {}, ["cat", "dog", "owl"])
     write_tensors(weights, tmp_path / "w.safetensors")
     again = featlearn.load(tmp_path / "w.safetensors")

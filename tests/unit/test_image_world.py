@@ -121,26 +121,6 @@ def test_random_places_reach_every_pixel_alike():
                 assert frequency_fits(mine == at, 1 / int(places))
 
 
-def centres(pictures: Pictures) -> torch.Tensor:
-    """(N, parts per class, 2): middle of the box of each own part, x and y."""
-    number = torch.arange(len(pictures))[:, None]
-    boxes = pictures.boxes[number, pictures.parts_of_class[pictures.labels]].float()
-    return (boxes[..., :2] + boxes[..., 2:]) / 2
-
-
-def test_a_fixed_layout_and_a_group_keep_their_cells():
-    pictures = World({**SMALL, "placement": "fixed"}).sample(300, NAME)
-    cells = (centres(pictures) / 8).long()  # 3 x 3 cells
-    assert (cells == cells[0]).all()
-    assert not torch.equal(cells[0, 0], cells[0, 1])
-    pictures = World({**SMALL, "placement": "group"}).sample(300, NAME)
-    cells = (centres(pictures) / 8).long()  # 3 x 3 cells
-    assert (cells[:, 1] - cells[:, 0] == torch.tensor([1, 0])).all()
-    assert {tuple(cell) for cell in cells[:, 0].tolist()} == {
-        (x, y) for x in range(2) for y in range(3)
-    }
-
-
 def test_an_image_is_its_background_with_its_parts_over_it():
     """Pixel by pixel, with a plain background and no noise."""
     pictures = World({**SMALL, "background": 0, "noise": 0}).sample(12, NAME)

@@ -91,7 +91,6 @@ def test_a_name_that_is_no_file_name_is_refused():
 @pytest.mark.parametrize(("change", "told"), [
     ({"data": {"size": 20}}, "pretraining.objective.simmim.mask_size: 8;"),
     ({"pretraining": {"processes": 3, "nodes": 2}}, "pretraining.processes: 3;"),
-    ({"pretraining": {"objective": {"kind": "beit"}}}, "pretraining.objective.kind: beit;"),
     ({"weights": "no/such/file"}, "weights: 'no/such/file'; expected a file, or a name"),
     ({"weights": {"mine": "no/such"}}, "weights.mine: 'no/such'; expected a file, or a name"),
     ({"detection": {"training": {"steps": 3}}}, "detection: beside data of kind folder"),

@@ -3,7 +3,7 @@
 
 use rule calculate as icl_regression with:
     output:
-        **outputs("icl/regression", "curves sampled trained blocks flips"),
+        **outputs("icl/regression", "curves sampled trained flips"),
     params:
         **by("icl.experiments.regression:measure"),
 

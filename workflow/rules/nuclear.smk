@@ -21,7 +21,7 @@ use rule calculate as nuclear_theory with:
 
 use rule calculate as nuclear_toy with:
     output:
-        **outputs("nuclear/toy", "optima trained points"),
+        **outputs("nuclear/toy", "trained points"),
     params:
         **by("nuclear.experiments.theory:measure_toy", NUCLEAR["toy"]),
 

@@ -23,7 +23,7 @@ if workflow.is_main_process:
 
 use rule calculate as universality_theory with:
     output:
-        **outputs("universality/theory", "thresholds risks updates"),
+        **outputs("universality/theory", "risks updates"),
     params:
         **by("universality.experiments.theory:measure"),
 

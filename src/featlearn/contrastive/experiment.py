@@ -136,7 +136,7 @@ class Experiment:
         def observe(w: Tensor, b: Tensor) -> dict[str, Tensor]:
             weights = weight_quantities(w, b, self.atoms, tau, watch.alive(w, b))
             seen = {**weights, **watch.behaviour(w, b)}
-            regulariser = training.shrinkage / 2 * weights["squared_norm"]
+            regulariser = training.decay / 2 * weights["squared_norm"]
             seen |= {} if downstream is None else {"nmse": downstream.error(w, b)}
             return {**seen, "objective": seen["loss"] + regulariser}
 

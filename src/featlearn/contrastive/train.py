@@ -51,7 +51,6 @@ class Thresholds:
     #: Thresholds are frozen beyond ``cap log d / sqrt d`` (the paper: polylog(d) / sqrt d).
     cap: float = 1.0
     learning_rate: float = 0.0  #: ``eta_b`` of trained thresholds
-    clamp: bool = False  #: Keep trained thresholds at zero or above
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,9 @@ class Training:
     negatives: int
     learning_rate: float  #: ``eta``
     steps: int  #: Number of steps, stage I included
-    decay: float = 0.001  #: ``lambda``
-    #: ``proof``: weights shrink by ``1 - eta lambda``, as in every recursion of the proofs;
-    #: ``objective``: by ``1 - 2 eta lambda``, the gradient of ``lambda ||w||^2``.
-    decay_convention: Literal["proof", "objective"] = "proof"
+    #: ``lambda``: weights shrink by ``1 - eta lambda`` a step, as in every recursion of the proofs;
+    #: the gradient of ``lambda ||w||^2`` has twice that.
+    decay: float = 0.001
     tau: float = 1.0  #: Temperature
     #: ``complementary`` (RandomMask), ``independent`` or ``none``.
     masking: Masking = "complementary"
@@ -78,11 +76,6 @@ class Training:
     shared_negatives: bool = True
     #: Mask the negatives too (Remark 2.4 says that it adds nothing).
     augment_negatives: bool = False
-
-    @property
-    def shrinkage(self) -> float:
-        """What a step of size 1 takes off a weight: ``lambda`` or ``2 lambda``."""
-        return self.decay * (1 if self.decay_convention == "proof" else 2)
 
 
 def printed_growth(c0: float, gamma: float) -> dict[str, float]:
@@ -193,7 +186,7 @@ class Learner:
         t, w = self.training, self.w[rows]
         share = 1 - 1 / (t.negatives + 1)
         pull = apply_pair_operator(self.spec, self.atoms[rows], t.masking, w)
-        w += t.learning_rate * (share * pull - t.shrinkage * w)
+        w += t.learning_rate * (share * pull - t.decay * w)
         self.w[rows] = w
 
     def _sampled_step(self, rows: list[int]) -> None:
@@ -201,10 +194,9 @@ class Learner:
         streams = [self.streams[row] for row in rows]
         batch = draw_batch(self.spec, self.atoms[rows], t, streams)
         down = self._descent(batch, self.w[rows], self.b[rows])
-        self.w[rows] = self.w[rows] * (1 - t.learning_rate * t.shrinkage) + t.learning_rate * down.w
+        self.w[rows] = self.w[rows] * (1 - t.learning_rate * t.decay) + t.learning_rate * down.w
         if self.thresholds.rule == "trained":
-            b = self.b[rows] + self.thresholds.learning_rate * down.b
-            self.b[rows] = b.clamp_min(0) if self.thresholds.clamp else b
+            self.b[rows] += self.thresholds.learning_rate * down.b
 
     def _descent(self, batch: Batch, w: Tensor, b: Tensor) -> Descent:
         t = self.training

@@ -45,7 +45,6 @@ PALETTE = {
     "mask reconstruction, continued": _TEAL,
     "MAE": COLOURS["green"],
     "teacher-student": COLOURS["purple"],
-    "token prediction": _OLIVE,
     # contrastive learning, by its augmentation
     "contrastive": _MAGENTA,
     "contrastive, weak augmentation": COLOURS["sky"],

@@ -20,38 +20,21 @@ def attention(tokens: Tensor, value: Tensor, key_query: Tensor) -> Tensor:
     return tokens + value @ tokens @ (tokens.mT @ key_query @ tokens) / examples
 
 
-def answers(prompts: Prompts, value: Tensor, key_query: Tensor) -> Tensor:
-    """The bottom right entry (..., B) by matrices of prompts, not of tokens (5.2). ``value``: last
-    row of W_PV, (..., d + 1). ``key_query``: first d columns of W_KQ, (..., d + 1, d)."""
-    tokens = prompts.tokens
-    gram = tokens @ tokens.mT / prompts.x.shape[-2]
-    row = (value[..., None, None, :] @ gram).squeeze(-2)  # (..., B, d + 1)
-    return ((row @ key_query) * prompts.query).sum(-1)
-
-
 def reduced(prompts: Prompts, a: Tensor) -> Tensor:
     """h^T A x_q (..., B) of A = u U (..., d, d): what is left if w21 of both matrices is 0."""
     return ((prompts.mean @ a) * prompts.query).sum(-1)
 
 
-def start(
-    ranks: Sequence[int], dimension: int, streams: Sequence[Generator], *, blocks: bool
-) -> dict[str, Tensor]:
-    """Networks (R, ranks) flattened: factors .1 N(0, 1), u = .5; rows above a rank are 0. With all
-    blocks, factors see the label, too, and the value row is .5 at it and .1 N(0, 1) elsewhere."""
-    seen = dimension + blocks
+def start(ranks: Sequence[int], dimension: int, streams: Sequence[Generator]) -> dict[str, Tensor]:
+    """Networks (R, ranks) flattened: factors .1 N(0, 1), u = .5; rows above a rank are 0."""
     found: dict[str, list[Tensor]] = {"key": [], "query": [], "value": []}
     for stream in streams:
-        key, query = (
-            0.1 * torch.randn(dimension, size, generator=stream) for size in (seen, dimension)
-        )
-        value = 0.1 * torch.randn(seen, generator=stream) if blocks else torch.zeros(1)
-        value[-1] = 0.5
+        key, query = (0.1 * torch.randn(dimension, dimension, generator=stream) for _ in range(2))
         for rank in ranks:
             kept = (torch.arange(dimension) < rank)[:, None]
             found["key"].append(key * kept)
             found["query"].append(query * kept)
-            found["value"].append(value)
+            found["value"].append(torch.full((1,), 0.5))
     return {name: torch.stack(every) for name, every in found.items()}
 
 
@@ -68,15 +51,9 @@ def trained(
         key_query = weights["key"].mT @ weights["query"]
         key_query = key_query.view(-1, ranks, *key_query.shape[1:])
         value = weights["value"].view(len(key_query), ranks, -1)
-        if weights["value"].shape[-1] == 1:
-            found = torch.einsum(
-                "rbi,rkij,rbj->rkb", drawn.mean, value[..., None] * key_query, drawn.query
-            )
-        else:
-            # ranks side by side: one product of the prompts' Gram matrices with all value rows
-            tokens = drawn.tokens
-            gram = tokens @ tokens.mT / examples
-            found = torch.einsum("rki,rbij,rkjl,rbl->rkb", value, gram, key_query, drawn.query)
+        found = torch.einsum(
+            "rbi,rkij,rbj->rkb", drawn.mean, value[..., None] * key_query, drawn.query
+        )
         return (found - drawn.target[:, None]).square().mean(-1).flatten() / 2
 
     weights, _ = train(
@@ -93,6 +70,6 @@ def recipe(config: Mapping[str, int | float]) -> Recipe:
 
 
 def product(weights: Weights) -> Tensor:
-    """A = u U (networks, d, d) in float64 of networks without the other blocks."""
+    """A = u U (networks, d, d) in float64."""
     own = {name: part.double() for name, part in weights.items()}
     return own["value"][:, :, None] * (own["key"].mT @ own["query"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -145,15 +145,14 @@ class Flip:
 class PadCrop:
     """Pad every side, then cut out a window of the wanted size at a random place.
 
-    ``padding``: pixels a side; None for an eighth of the image. ``mode``: ``zeros`` or ``reflect``.
+    ``padding``: pixels a side; None for an eighth of the image.
     """
 
     padding: int | None = None
-    mode: Literal["zeros", "reflect"] = "zeros"
 
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         padding = images.shape[-1] // 8 if self.padding is None else self.padding
-        padded = _padded(images, padding, self.mode)
+        padded = F.pad(images, (padding,) * 4)
         room = padded.shape[-1] - size
         if room < 0:
             raise ConfigError(
@@ -256,77 +255,24 @@ class Blur:
 
 
 @dataclass(frozen=True)
-class Solarise:
-    """Values at or above ``threshold`` are inverted, with probability ``p``."""
-
-    p: float = 0.2
-    threshold: float = 0.5
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        chosen = draws.uniform(purpose) < self.p
-        threshold = torch.full((len(chosen),), self.threshold)
-        return _change_some(_unit(images), chosen, _with(ops.solarise, threshold))
-
-
-@dataclass(frozen=True)
-class RandAugment:
-    """``layers`` operations an image, each picked at random and done with probability ``p``.
-
-    The fifteen operations of timm's "increasing" set; the default is ``rand-m9-mstd0.5-inc1``, as
-    for MAE and SimMIM. ``magnitude``, ``magnitude_std``: mean and standard deviation of the
-    strength, 0 to 10, per image and layer. ``fill``: value, in [0, 1], of what moves in from
-    outside.
-    """
-
-    layers: int = 2
-    magnitude: float = 9.0
-    magnitude_std: float = 0.5
-    p: float = 0.5
-    fill: float = 0.5
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        uniform = draws.uniform(purpose, self.layers, 3)
-        normal = draws.normal(f"{purpose}-level", self.layers)
-        level = (self.magnitude + self.magnitude_std * normal).clamp_(0, 10)
-        sign = torch.where(uniform[..., 2] < 0.5, -1.0, 1.0)
-        names = list(ops.OPERATIONS)
-        picked = _whole(uniform[..., 1], len(names))
-        images = _unit(images)
-        for layer in range(self.layers):
-            done = uniform[:, layer, 0] < self.p
-            for index, name in enumerate(names):
-                change = ops.change(name, level[:, layer], sign[:, layer], self.fill)
-                images = _change_some(images, done & (picked[:, layer] == index), change)
-        return images
-
-
-@dataclass(frozen=True)
 class RandomErasing:
-    """A rectangle is replaced, with probability ``p``; in normalised images.
+    """A rectangle of normal noise, with probability ``p``; in normalised images.
 
-    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform). ``fill``:
-    ``pixel``: normal noise; ``colour``: one normal colour; ``mean``: 0.
+    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform).
     """
 
     p: float = 0.25
     scale: Sequence[float] = (0.02, 1 / 3)
     ratio: Sequence[float] = (0.3, 10 / 3)
-    fill: Literal["pixel", "colour", "mean"] = "pixel"
 
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         chosen = draws.uniform(purpose) < self.p
         uniform = draws.uniform(f"{purpose}-box", ATTEMPTS, 4)
         boxes = self.boxes(uniform, *images.shape[-2:])
-        noise = draws.normal(f"{purpose}-colour", 3) if self.fill == "colour" else None
-        seeds = draws.uniform(f"{purpose}-pixels") if self.fill == "pixel" else None
+        seeds = draws.uniform(f"{purpose}-pixels")
 
         def erase(part: Tensor, rows: Tensor) -> Tensor:
-            if noise is not None:
-                new = noise[rows].to(part.device)[:, :, None, None]
-            elif seeds is not None:
-                new = pixel_noise(_whole(seeds[rows], 1 << 24).to(part.device), part.shape[1:])
-            else:
-                new = torch.zeros((), device=part.device)
+            new = pixel_noise(_whole(seeds[rows], 1 << 24).to(part.device), part.shape[1:])
             return torch.where(_inside(boxes[rows].to(part.device), part), new, part)
 
         return _change_some(images, chosen & (boxes[:, 2] > 0), erase)
@@ -337,18 +283,10 @@ class RandomErasing:
         return boxes * fits
 
 
-@dataclass(frozen=True)
-class CentreCrop:
-    """The middle, of the wanted size."""
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
-        return _middle(images, size)
-
-
 STEPS: dict[str, Any] = {
     "flip": Flip, "pad_crop": PadCrop, "random_resized_crop": RandomResizedCrop,
-    "centre_crop": CentreCrop, "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
-    "solarise": Solarise, "randaugment": RandAugment, "random_erasing": RandomErasing,
+    "colour_jitter": ColourJitter, "grey": Grey, "blur": Blur,
+    "random_erasing": RandomErasing,
 }  # fmt: skip
 
 
@@ -431,19 +369,6 @@ def _middle(images: Tensor, size: int) -> Tensor:
         )
     start = spare // 2
     return images[:, :, start : start + size, start : start + size]
-
-
-def _padded(images: Tensor, padding: int, mode: str) -> Tensor:
-    if padding == 0:
-        return images
-    size = images.shape[-1]
-    if mode == "zeros":
-        return F.pad(images, (padding,) * 4)
-    if padding >= size:
-        raise ConfigError(f"padding: {padding}; expected less than the image ({size}) to reflect")
-    line = torch.arange(-padding, size + padding, device=images.device).abs()
-    line = torch.where(line >= size, 2 * size - 2 - line, line)
-    return images.index_select(2, line).index_select(3, line)
 
 
 def _inside(boxes: Tensor, images: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ CLASS_PARTS = ("own", "mixed", "half_new", "new")
 #: What tells the parts of a view apart, beside their shape.
 PART_KINDS = ("both", "colour", "texture")
 #: How the parts of an image are laid out.
-PLACEMENTS = ("random", "cells", "fixed", "group")
+PLACEMENTS = ("random", "cells")
 #: What a background is made of.
 BACKGROUNDS = ("gradient", "blobs", "waves")
 #: How many parts can be told apart: 20 shapes, each in 10 colours or 7 textures.

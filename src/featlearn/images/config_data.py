@@ -146,7 +146,7 @@ IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 # The steps of an augmentation by name. simmim, mae and simclr are the public defaults of those
-# papers for pre-training, finetune those of MAE and SimMIM for fine-tuning.
+# papers for pre-training.
 PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
     "none": (),
     "flip-crop": ({"op": "pad_crop"}, {"op": "flip"}),
@@ -160,8 +160,6 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
         {"op": "grey"},
         {"op": "blur"},
     ),
-    "finetune": ({"op": "random_resized_crop", "scale": (0.08, 1.0), "interpolation": "bicubic"},
-                 {"op": "flip"}, {"op": "randaugment"}, {"op": "random_erasing"}),
 }  # fmt: skip
 
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
-from featlearn.core.plots import COLOURS, FILLS, canvas
+from featlearn.core.plots import canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
     from torch import Tensor
 
-    from featlearn.images.worlds.world import Pictures
 
 #: Pictures are drawn with at least so many pixels a side, so that their heat is smooth.
 PIXELS = 128
@@ -95,95 +92,6 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
             image_cell(ax, picture, photographs.shape[-1])
         row[0].set_ylabel(name, fontsize=8)
     return drawn
-
-
-#: Outline of what a part is to its image.
-OUTLINES = {
-    "strong": ("part of the class", COLOURS["ink"]),
-    "weak": ("part of the class, faint", COLOURS["blue"]),
-    "distractor": ("part of another class", COLOURS["red"]),
-}
-
-
-def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Figure:
-    """Images of the first classes, one class a row, and below each the outlines of its parts.
-
-    ``pictures``: enough to hold ``columns`` of each of the ``classes``. The last column shows a
-    single-view image of the class where there is one.
-    """
-    shown = min(classes, len(pictures.parts_of_class))
-    drawn = canvas(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
-    axes = drawn.subplots(shown, 2 * columns, squeeze=False)
-    seen: set[str] = set()
-    for label in range(shown):
-        numbers = _chosen(pictures, label, columns)
-        for column, number in enumerate(numbers):
-            picture, outline = axes[label, 2 * column], axes[label, 2 * column + 1]
-            image_cell(picture, pictures.images[number], pictures.images.shape[-1])
-            seen |= _outlined(outline, pictures, number)
-            if label == 0:
-                picture.set_title("image", fontsize=8, weight="normal")
-                outline.set_title("its parts", fontsize=8, weight="normal")
-            if pictures.single_view[number]:
-                picture.set_xlabel("single-view", fontsize=8, labelpad=2)
-        for column in range(2 * len(numbers), 2 * columns):
-            axes[label, column].set_axis_off()
-        names = [pictures.part_names[part] for part in pictures.parts_of_class[label]]
-        axes[label, 0].set_ylabel(
-            "\n".join([f"class {label + 1}", *names]), fontsize=8, rotation=0, ha="right",
-            va="center",
-        )  # fmt: skip
-    marks = [Line2D([], [], color=colour, label=name) for kind, (name, colour) in OUTLINES.items()
-             if kind in seen]  # fmt: skip
-    drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8)
-    return drawn
-
-
-def _chosen(pictures: Pictures, label: int, columns: int) -> list[int]:
-    """Numbers of the first multi-view images of a class, then of a single-view one."""
-    own = (pictures.labels == label).nonzero().squeeze(1).tolist()
-    single = [number for number in own if pictures.single_view[number]]
-    multi = [number for number in own if not pictures.single_view[number]]
-    last = single[:1]
-    return (multi[: columns - len(last)] + last + single[1:])[:columns]
-
-
-def _outlined(ax: Axes, pictures: Pictures, number: int) -> set[str]:
-    """Draws the masks of an image on white, outlined by kind of part; returns the kinds."""
-    kinds = set()
-    masks = pictures.part_masks(slice(number, number + 1))[0]
-    image = pictures.images[number].permute(1, 2, 0).numpy()
-    anywhere = masks.any(0).numpy()
-    image_cell(ax, pictures.images[number], image.shape[0])
-    ax.images[0].set_data(np.where(anywhere[..., None], image, 255))
-    strengths, mine = pictures.strengths[number], pictures.own[number]
-    view = int(pictures.view[number])
-    for part in strengths.nonzero().squeeze(1).tolist():
-        kind = "strong" if mine[part] else "distractor"
-        if mine[part] and view >= 0:
-            strong = int(pictures.parts_of_class[pictures.labels[number], view])
-            kind = "strong" if part == strong else "weak"
-        kinds.add(kind)
-        across, down = _outline(masks[part].numpy())
-        ax.plot(across, down, color=OUTLINES[kind][1], linewidth=1)
-    size = image.shape[0]
-    ax.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
-    ax.add_patch(
-        Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor=FILLS["frame"], linewidth=0.8)
-    )
-    return kinds
-
-
-def _outline(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Border of a mask along the edges of its pixels: x and y of pieces, parted by NaN."""
-    framed = np.pad(mask, 1).astype(np.int8)
-    down, across = np.nonzero(np.diff(framed, axis=1)[1:-1])  # upright edges
-    upright = np.stack([[across, across, across], [down, down + 1, down]], 0).astype(float) - 0.5
-    below, right = np.nonzero(np.diff(framed, axis=0)[:, 1:-1])
-    level = np.stack([[right, right + 1, right], [below, below, below]], 0).astype(float) - 0.5
-    x, y = np.concatenate([upright, level], axis=2)
-    x[2] = np.nan
-    return x.T.ravel(), y.T.ravel()
 
 
 def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:

@@ -1,8 +1,7 @@
-"""Operations on the pixels of a batch: resampling, colour, and the fifteen of RandAugment."""
+"""Operations on the pixels of a batch: resampling and colour."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
@@ -85,21 +84,6 @@ def shifted_windows(images: Tensor, top: Tensor, left: Tensor, size: int) -> Ten
     return runs.index_select(0, starts.flatten()).view(n, channels, size, size)
 
 
-def affine(images: Tensor, matrix: Tensor, fill: float = 0.0) -> Tensor:
-    """Bilinear: the value at an output point is the input's at ``matrix @ (x, y, 1)``.
-
-    ``images`` (n, c, s, s). ``matrix`` (n, 2, 3): points are in pixels from the top left corner;
-    the centre of the first pixel is (0.5, 0.5). ``fill``: value outside of the image.
-    """
-    size = images.shape[-1]
-    linear, shift = matrix[:, :, :2], matrix[:, :, 2]
-    # from pixels to the coordinates of grid_sample, where the image spans [-1, 1]
-    shift = linear.sum(2) + 2 * shift / size - 1
-    theta = torch.cat([linear, shift.unsqueeze(2)], 2)
-    grid = F.affine_grid(theta, list(images.shape), align_corners=False)
-    return F.grid_sample(images - fill, grid, align_corners=False).add_(fill)
-
-
 def gaussian_blur(images: Tensor, sigma: Tensor, taps: int) -> Tensor:
     """Blur images (n, 3, s, s), each with its ``sigma`` (n,) in pixels; the border is reflected.
 
@@ -162,14 +146,6 @@ def saturation(images: Tensor, factor: Tensor) -> Tensor:
     return _blend(images, luma(images), factor)
 
 
-def sharpness(images: Tensor, factor: Tensor) -> Tensor:
-    """Blend with a smoothed image (3 x 3, centre weighs 5 of 13), all but the outermost pixels."""
-    smooth = images.clone()
-    inner = images[:, :, 1:-1, 1:-1]
-    smooth[:, :, 1:-1, 1:-1] = (9 * F.avg_pool2d(images, 3, stride=1) + 4 * inner) / 13
-    return _blend(images, smooth, factor)
-
-
 def hue(images: Tensor, shift: Tensor) -> Tensor:
     """Turn the colour circle by ``shift`` of a whole turn, in [-0.5, 0.5]."""
     red, green, blue = images.unbind(1)
@@ -191,137 +167,6 @@ def hue(images: Tensor, shift: Tensor) -> Tensor:
     return torch.sub(value.unsqueeze(1), lost, out=lost)
 
 
-def invert(images: Tensor) -> Tensor:
-    """The negative."""
-    return 1 - images
-
-
-def solarise(images: Tensor, threshold: Tensor) -> Tensor:
-    """The negative of all values at or above ``threshold``."""
-    return torch.where(images >= each(threshold), 1 - images, images)
-
-
-def solarise_add(images: Tensor, added: Tensor) -> Tensor:
-    """Values below a half become brighter by ``added``."""
-    return torch.where(images * 255 < 127.5, (images + each(added)).clamp(max=1), images)
-
-
-def posterise(images: Tensor, bits: Tensor) -> Tensor:
-    """Keep the first ``bits`` (0 to 8) of the 8 bits of each value."""
-    step = 2 ** (8 - each(bits))
-    return torch.floor(_levels(images) / step) * step / 255
-
-
-def autocontrast(images: Tensor) -> Tensor:
-    """Stretch each channel to the whole range; a channel of one value stays."""
-    low, high = images.amin((2, 3), keepdim=True), images.amax((2, 3), keepdim=True)
-    flat = low == high
-    scale = 1 / torch.where(flat, 1.0, high - low)
-    return torch.where(flat, images, ((images - low) * scale).clamp(0, 1))
-
-
-def equalise(images: Tensor) -> Tensor:
-    """Level the histogram of each channel, 256 bins."""
-    shape = images.shape
-    levels = _levels(images).flatten(2).flatten(0, 1)
-    # how many pixels are at or below a level: from sorted values, which adds in no random order
-    ordered = torch.sort(levels, dim=1)[0]
-    marks = torch.arange(256, device=images.device, dtype=levels.dtype).expand(len(levels), -1)
-    below = torch.searchsorted(ordered, marks.contiguous(), right=True)
-    pixels = levels.shape[1]
-    brightest = pixels - torch.searchsorted(ordered, ordered[:, -1:].contiguous())
-    step = (pixels - brightest) // 255
-    safe = step.clamp(min=1)
-    table = (below + safe // 2) // safe
-    table = F.pad(table, (1, 0))[:, :-1].clamp(0, 255)
-    leveled = table.gather(1, levels.long()).to(images.dtype)
-    return torch.where(step == 0, levels, leveled).view(shape) / 255
-
-
-def _levels(images: Tensor) -> Tensor:
-    """Whole numbers 0 to 255, as floats."""
-    return (images * 255).round_()
-
-
 def _blend(images: Tensor, other: Tensor, factor: Tensor) -> Tensor:
     weight = each(factor)
     return (images * weight + other * (1 - weight)).clamp_(0, 1)
-
-
-# --------------------------------------------------------------------------- randaugment
-# The "increasing" set of the timm library (Apache-2.0), whose ranges are kept: a larger level
-# always changes more. Levels go from 0 to 10.
-
-MAX_LEVEL = 10
-Operation = Callable[[Tensor, Tensor, Tensor, float], Tensor]
-
-
-def change(
-    name: str, level: Tensor, sign: Tensor, fill: float
-) -> Callable[[Tensor, Tensor], Tensor]:
-    """The operation ``name`` as a function of some images and of their rows.
-
-    ``level`` (n,): 0 to 10. ``sign`` (n,): 1 or -1. ``fill``: value of what moves in from outside.
-    """
-
-    def changed(part: Tensor, rows: Tensor) -> Tensor:
-        share = level[rows].to(part.device) / MAX_LEVEL
-        return OPERATIONS[name](part, share, sign[rows].to(part.device), fill)
-
-    return changed
-
-
-def _enhance(change: Callable[[Tensor, Tensor], Tensor]) -> Operation:
-    return lambda images, share, sign, _: change(images, (1 + 0.9 * share * sign).clamp(min=0.1))
-
-
-def _matrix(images: Tensor) -> Tensor:
-    """The identity for each image, ``(n, 2, 3)``."""
-    return torch.eye(2, 3, device=images.device).repeat(len(images), 1, 1)
-
-
-def _rotate(images: Tensor, share: Tensor, sign: Tensor, fill: float) -> Tensor:
-    """Up to 30 degrees about the middle."""
-    angle = torch.deg2rad(30 * share * sign)
-    cos, sin, middle = angle.cos(), angle.sin(), images.shape[-1] / 2
-    matrix = _matrix(images)
-    matrix[:, 0, 0], matrix[:, 0, 1] = cos, sin
-    matrix[:, 1, 0], matrix[:, 1, 1] = -sin, cos
-    matrix[:, 0, 2] = middle * (1 - cos - sin)
-    matrix[:, 1, 2] = middle * (1 - cos + sin)
-    return affine(images, matrix, fill)
-
-
-def _moved(row: int, column: int, reach: float) -> Operation:
-    """Sets one entry of the matrix: a shear, or a shift by a share of the side (column 2)."""
-
-    def move(images: Tensor, share: Tensor, sign: Tensor, fill: float) -> Tensor:
-        matrix = _matrix(images)
-        unit = images.shape[-1] if column == 2 else 1
-        matrix[:, row, column] = reach * share * sign * unit
-        return affine(images, matrix, fill)
-
-    return move
-
-
-OPERATIONS: dict[str, Operation] = {
-    "autocontrast": lambda images, share, sign, fill: autocontrast(images),
-    "equalise": lambda images, share, sign, fill: equalise(images),
-    "invert": lambda images, share, sign, fill: invert(images),
-    "rotate": _rotate,
-    "posterise": lambda images, share, sign, fill: posterise(images, 4 - (share * 4).floor()),
-    "solarise": lambda images, share, sign, fill: solarise(
-        images, (256 - (share * 256).floor()) / 255
-    ),
-    "solarise_add": lambda images, share, sign, fill: solarise_add(
-        images, (share * 110).floor() / 255
-    ),
-    "saturation": _enhance(saturation),
-    "contrast": _enhance(contrast),
-    "brightness": _enhance(brightness),
-    "sharpness": _enhance(sharpness),
-    "shear_x": _moved(0, 1, 0.3),
-    "shear_y": _moved(1, 0, 0.3),
-    "translate_x": _moved(0, 2, 0.45),
-    "translate_y": _moved(1, 2, 0.45),
-}

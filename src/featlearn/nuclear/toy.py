@@ -1,4 +1,4 @@
-"""The toy problem of section 6.3.1 in closed form, by quadrature and by training.
+"""The toy problem of section 6.3.1 in closed form and by training.
 
 z = y x has z_1 ~ U[0, 1] and z_2 ~ U[0, 1] with probability p, else U[-1, 0]; p is .7 in training
 and .3 out of domain. What the thesis leaves open is its mirror image for y = -1.
@@ -7,9 +7,7 @@ and .3 out of domain. What the thesis leaves open is its mirror image for y = -1
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -19,10 +17,6 @@ from featlearn.nuclear.model import signed_uniform
 
 #: Probability that x_2 agrees with the label.
 ID, OOD = 0.7, 0.3
-#: E z z^T and E z in training.
-SIGMA = torch.tensor([[1 / 3, 0.1], [0.1, 1 / 3]], dtype=torch.float64)
-MU = torch.tensor([0.5, 0.2], dtype=torch.float64)
-PENALTIES = ("l2", "nuclear")
 
 
 def accuracy(slope: float, agrees: float) -> float:
@@ -44,55 +38,6 @@ def draw(n: int, agrees: float, generators: list[torch.Generator]) -> tuple[Tens
         y.append(torch.randint(2, (n,), generator=g) * 2.0 - 1)
     labels = torch.stack(y).double()
     return labels[..., None] * torch.stack(z), labels
-
-
-class Nodes(NamedTuple):
-    """Gauss-Legendre nodes (m, 2) of the law of z in training, and their weights."""
-
-    z: Tensor
-    weight: Tensor
-
-
-def nodes(first: int = 80, second: int = 80) -> Nodes:
-    """``first`` times twice ``second`` nodes: z_2 is split at 0, where its density jumps."""
-    x, wx = _legendre(first)
-    u, wu = _legendre(second)
-    y, wy = torch.cat([u, u - 1]), torch.cat([wu * ID, wu * (1 - ID)])
-    z = torch.stack([x.repeat_interleave(len(y)), y.repeat(len(x))], 1)
-    return Nodes(z, (wx[:, None] * wy).flatten())
-
-
-def _legendre(n: int) -> tuple[Tensor, Tensor]:
-    x, w = np.polynomial.legendre.leggauss(n)
-    return torch.from_numpy((x + 1) / 2), torch.from_numpy(w / 2)
-
-
-def minimiser(kind: str, penalty: float, at: Nodes) -> Tensor:
-    """Effective weights (2,) that minimise loss and penalty, with the head fixed.
-
-    ``l2``: penalty / 2 |w|^2. ``nuclear``: penalty sqrt(w^T Sigma w), the least nuclear norm of a
-    batch with these weights over sqrt(n).
-    """
-    w = torch.tensor([1.0, 0.3], dtype=torch.float64, requires_grad=True)
-    lbfgs = torch.optim.LBFGS([w], max_iter=500, tolerance_grad=1e-11, tolerance_change=1e-14,
-                              history_size=10, line_search_fn="strong_wolfe")  # fmt: skip
-
-    def closure() -> Tensor:
-        lbfgs.zero_grad()
-        loss = (at.weight * functional.softplus(-(at.z @ w))).sum()
-        size = w.square().sum() / 2 if kind == "l2" else (w @ SIGMA @ w).sqrt()
-        loss = loss + penalty * size
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
-
-    lbfgs.step(closure)  # type: ignore[no-untyped-call]
-    return w.detach()
-
-
-def strong_limit(kind: str) -> float:
-    """Slope of an ever stronger penalty: mu for l2, Sigma^-1 mu for the nuclear norm."""
-    w = MU if kind == "l2" else torch.linalg.solve(SIGMA, MU)
-    return float(w[1] / w[0])
 
 
 def train(

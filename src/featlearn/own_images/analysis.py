@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
 from featlearn.core.frames import pick
@@ -26,11 +29,6 @@ from featlearn.core.stats import (
     summary,
 )
 from featlearn.own_images.config import GIVEN, PRETRAINED, RANDOM
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 EVALUATIONS = ["fine-tuned", "linear probe", "nearest neighbours"]
 METHODS = {"simmim": "SimMIM", "mae": "MAE", "data2vec": "data2vec", "given": "given weights"}

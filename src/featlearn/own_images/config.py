@@ -100,11 +100,6 @@ def _role_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
 def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     pretraining = settings["pretraining"]
     kind = pretraining["objective"]["kind"]
-    if kind == "beit":
-        yield (
-            f"{key}.pretraining.objective.kind: beit; expected simmim, mae or data2vec, which need "
-            "no teacher"
-        )
     size = settings["augmentation"].get("size") or settings["data"]["size"]
     cell = pretraining["objective"].get(kind, {}).get("mask_size")
     if cell and size % cell:

@@ -79,12 +79,7 @@ use rule compute as mrp_cam_measure with:
     input:
         classifiers=[IMAGE_CLASSIFIERS[start] for start in IMAGE_COMPARED],
     output:
-        **outputs(
-            "mrp/images",
-            "readings",
-            at="eigencam/{replicate}-*",
-            values="eigencam/{replicate}",
-        ),
+        **outputs("mrp/images", values="eigencam/{replicate}"),
     params:
         **by(
             "mrp.experiments.eigencam:measure",
@@ -97,12 +92,7 @@ use rule compute as mrp_cam_measure with:
 
 
 CAM_FRAMES = together(
-    "mrp/images",
-    "eigencam",
-    **{
-        f"eigencam_{name}".removesuffix("_values"): filled(file, IMAGE_REPLICATES)
-        for name, file in rules.mrp_cam_measure.output.items()
-    },
+    "mrp/images", "eigencam", eigencam=filled(rules.mrp_cam_measure.output, IMAGE_REPLICATES)
 )
 experiment(
     "mrp",
@@ -110,7 +100,6 @@ experiment(
     judged=parts(config, "images", "eigencam"),
     values=CAM_FRAMES["eigencam"],
     also=[
-        *CAM_FRAMES.values(),
         # starts that are only drawn
         *filled(
             rules.mrp_images_downstream.output,

@@ -35,11 +35,6 @@ wildcard_constraints:
 
 
 use rule compute as mrp_images_pretrain with:
-    input:
-        # the fixed teacher that a method names: another method's encoder
-        teacher=lambda wildcards: expand(
-            IMAGE_WEIGHTS.get(IMAGE_METHODS[wildcards.method]["teacher"], []), **wildcards
-        ),
     output:
         **outputs(
             "mrp/images",

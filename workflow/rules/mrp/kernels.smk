@@ -271,7 +271,7 @@ use rule compute_kernels as mrp_localise with:
         supervised=rules.mrp_clean_supervise.output.weights,
         downstream=rules.mrp_clean_downstream.output.weights,
     output:
-        **outputs("mrp/localisation", "localisation patches"),
+        **outputs("mrp/localisation", "localisation"),
     params:
         **by("mrp.experiments.localisation:localise", WITH_CLEAN["localisation"]),
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import OfModels
 from featlearn.core.claim_methods import claim, premise
@@ -15,9 +14,6 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Arms, in words.
 ARMS = {

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import EXCUSED
 from featlearn.core.claim_methods import Claims, claim, premise
@@ -20,10 +22,6 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.statistical import whiskers
 from featlearn.core.stats import by_size, local_exponents, side_by_side, summary
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PRINTED_HEADS = {
     "printed": "relative error, as the gradient",

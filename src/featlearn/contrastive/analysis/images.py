@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.images.config import (
     FIGURE_ARMS,
@@ -29,10 +31,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import Look, column, share_interval, whiskers
 from featlearn.core.stats import estimate, per_replicate, plus_minus, side_by_side, summary
 from featlearn.images.figures import bare, mosaic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"
 SUPERVISED, SUPERVISED_COLOUR = "supervised-crop", "supervised-colour"

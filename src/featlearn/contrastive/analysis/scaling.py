@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import Trainings, ten_times
 from featlearn.contrastive.config import SIZE_ARMS
@@ -15,10 +15,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, interval, lines, within
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ERRORS = {
     "linear-exact": Look("best linear predictor", PALETTE["raw input"]),

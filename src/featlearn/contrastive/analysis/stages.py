@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import EXCUSED, OfModels, lines, ten_times
 from featlearn.core.claim_methods import claim, premise
@@ -21,9 +21,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.stats import per_replicate, side_by_side, summary
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MERGED = "on 2026-11-25 after their results were seen; the band is"
 BOTH = "on 2026-11-26 after the results of both were seen; the band is"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import OfModels, lines
 from featlearn.core.claim_methods import claim
@@ -14,9 +13,6 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column
 from featlearn.core.stats import per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRAINED = {
     "masked": ("RandomMask", PALETTE["contrastive"]),

@@ -241,13 +241,6 @@ fails="the network does not learn all labels") }}.""")  # fmt: skip
 @table("other-cells", cells=(), words="cells without a printed table", seen="""
 at $p_o = k^2 / D$ (cell `sparse`) the second step {{ said("emergence/second-step-improves",
 holds="halves the error of the directions, or more", fails="does not halve the error of the directions") }}.""")  # fmt: skip
-@table(
-    "hidden",
-    cells=(("hidden", 500),),
-    words="hidden representation",
-    seen="""
-the sum of the patterns weighs each by how it goes with the label.""",
-)
 def accuracies_of_all_arms(
     values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
     cells: tuple[tuple[str, int], ...], words: str, seen: str,
@@ -264,7 +257,7 @@ def accuracies_of_all_arms(
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
         ["cell", "dimension", "arm", "quantity"]
     )["paper_value"]
-    named = {"hidden", *printed.index.get_level_values("cell")}
+    named = {*printed.index.get_level_values("cell")}
     laws = [law for entry in paper_values.values() for law in entry.get("data", {}).items()]
     for cell, data in laws:
         if cell in config and not data.items() <= config[cell]["data"].items():

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, OBSERVATION, needs
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
@@ -199,13 +199,3 @@ class Grokking(Claims):
         A tenth; a pilot of two networks had .3 and .6, the others .01.
         """
         return self.leak("transformer")
-
-    @claim("ours (eq. 4.2)", "accuracy on test inputs that are a permutation of one for training minus on the "
-           "others, when the polynomial network first fits the training inputs, 2 numbers", low=-0.05, high=0.05,
-           kind=CONTROL, possible=DIFFERENCE_OF_SHARES, changed=BATCHES, artefact=f"{FOLDER}/two-curves.parquet")  # fmt: skip
-    def permutations_leak_not_to_the_polynomial(self):
-        """A polynomial network knows permutations of its training inputs no sooner than others.
-
-        Both at chance while it only fits; a few hundred inputs each.
-        """
-        return self.leak("polynomial")

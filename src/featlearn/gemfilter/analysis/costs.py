@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import number
+from featlearn.core.publish import figure
 from featlearn.gemfilter.words import ARMS, MODELS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOOKS = {"full": ("ink", "o", "-"), "snapkv": ("blue", "s", "--"), "gemfilter": ("red", "^", "-")}
 
@@ -65,29 +58,6 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
             ax.set_ylim(bottom=0)
     grid[0, 1].legend()
     return drawn
-
-
-@table()
-def speed(costs: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
-    """Operations of the prompt: full attention over GemFilter"""
-    prompt = costs[costs["phase"] != "generation"]
-    totals = prompt.pivot_table(index=["model", "n"], columns="arm", values="flops", aggfunc="sum")
-    sizes = costs.groupby("model")[["layers", "filter_layer"]].first()
-    printed = paper_table(paper_values, "speed")[0].set_index("model")["paper_value"]
-    frame = totals.reset_index().merge(sizes, on="model")
-    frame["measured"] = frame["full"] / frame["gemfilter"]
-    frame["predicted"] = frame["layers"] / (frame["filter_layer"] + 1)
-    frame["as_printed"] = frame["layers"] / frame["filter_layer"].clip(lower=1)
-    frame["paper_value"] = frame["model"].map(printed)
-    shown = pd.DataFrame({
-        "model": frame["model"].map(lambda name: MODELS.get(name, name)), "tokens n": frame["n"],
-        "counted": [number(value) for value in frame["measured"]],
-        "m / (r + 1)": [number(value) for value in frame["predicted"]],
-        "m / r, Theorem 9.3": [number(value) for value in frame["as_printed"]],
-        "printed (time)": ["-" if pd.isna(value) else f"{value:g}" for value in frame["paper_value"]],
-    })  # fmt: skip
-    return Table(frame, shown, "Both runs of GemFilter. The layer is counted from 0, so that r + 1 "
-                 "are run; the last of them computes queries of one token and no MLP.")  # fmt: skip
 
 
 class Costs(Claims):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -30,9 +31,6 @@ from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, 
 from featlearn.core.stats import estimate
 from featlearn.gemfilter import config as config_of
 from featlearn.gemfilter.words import ARMS, NETWORKS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def _named(name: str, replicates: int) -> str:
@@ -386,16 +384,6 @@ class Wired(StandIn):
         {why}
         """
         return self.longest(arm)
-
-    @claim("ours", "exact answers without pooling", high=0.35,
-           changed=BUILT_IN.format("an observation"))  # fmt: skip
-    def wired_pooling(self):
-        """Without pooling, Algorithm 2 as printed picks the match but not its neighbours in the hand-wired
-        network.
-
-        A pilot had .30 at n = 128 and .07 at 512.
-        """
-        return self.longest("gemfilter no pooling")
 
     @claim("Figure 9.5", "tokens between, layer {layer}, n = {n}", high=1.0, possible=POSITIVE,
            artefact=f"{FOLDER}/wired-layers.parquet", changed=BUILT_IN.format("a theorem"))  # fmt: skip

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import FEW, history, share_interval
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @figure()

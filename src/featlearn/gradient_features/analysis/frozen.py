@@ -22,7 +22,7 @@ from featlearn.gradient_features import printed
 from featlearn.gradient_features.analysis import best_of_panel
 
 #: How Algorithm 6 is run for the claims: see ``experiments.frozen.READINGS``.
-FITTING, PRINTED = "twice the rate, step 2/k", "printed rate, step 2/k"
+FITTING = "twice the rate, step 2/k"
 #: Of odds, an input; it is of the order of 1 / d^2.
 LEAST_GAIN = 1e-9
 SHADES = ("sky", "blue", "green", "orange", "red", "purple")
@@ -132,18 +132,6 @@ class Frozen(Claims):
         vanish; the rest of the panel errs by 1/2. A tenth is for the finite training and test sets.
         """
         return self.panel("four") - self.last("four", FITTING)
-
-    @claim("ours, on Algorithm 6", "test hinge loss, printed rate minus twice that, same starts and "
-           "inputs, last step", low=0.05, high=1.0, kind=OBSERVATION,
-           out_of_reach=reach(frozen__uniform_parity__four__dimension=51))  # fmt: skip
-    def uniform_parity_rate(self):
-        r"""With the printed rate, which lacks the factor 2 of Lemma B.63, Algorithm 6 gets less far
-        than with twice that rate.
-
-        The sum of a good neuron moves by $1/k$ where its thresholds do by $2/k$. Half of the kinks lie outside of what the sum reaches, and the norm of the comparator, which
-        the number of steps goes with, doubles or more.
-        """
-        return self.last("four", PRINTED, "loss") - self.last("four", FITTING, "loss")
 
     @claim("Theorem B.69", "share of the labels' energy that is missed: the best of the panel, chosen on validation "
            "data, minus the network, last step, same inputs", low=0.2, high=1.0, possible=(-np.inf, 1),

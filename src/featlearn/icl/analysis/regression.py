@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, THEOREM, needs
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
@@ -225,14 +225,3 @@ class Regression(Claims):
         """
         own = pick(self.flips, share=1)
         return per_replicate(own, rank=2) - per_replicate(own, rank=own["rank"].max())
-
-    @claim("ours", "relative excess over the optimum of the rank on the same prompts, largest over the ranks",
-           high=0.01, kind=OBSERVATION, possible=(-np.inf, np.inf), out_of_reach=TRAINED, changed=f"A ceiling and no "
-           f"floor, after pilots on other streams that ended below the optimum of the other blocks. "
-           f"{LONGER.format('.031 [.012, .050]')}")  # fmt: skip
-    def all_blocks(self):
-        """Training all blocks of a linear attention ends at most at the optimum of those that the theory keeps.
-
-        A hundredth for the training; the theorem fixes the other blocks at 0, so that it may end below.
-        """
-        return self.blocks.groupby("replicate")["value"].max()

@@ -33,7 +33,6 @@ def measure(job: Job) -> Results:
         "curves": curves(config, values),
         "sampled": sampled(config, values, basis, streams),
         "trained": trained(config, values, basis, streams),
-        "blocks": blocks(config, values, basis, streams),
         "flips": flips(config, values, basis, streams),
     }
     return {name: pd.DataFrame(rows) for name, rows in found.items()}
@@ -82,7 +81,7 @@ def sampled(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: S
 def trained(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Streams) -> Rows:
     """Rank-limited networks after training, by the closed forms of their loss."""
     own, ranks, d = config["training"], config["ranks"], len(values)
-    begun = linear.start(ranks, d, streams("start"), blocks=False)
+    begun = linear.start(ranks, d, streams("start"))
     weights = linear.trained(
         "regression, by rank", begun, values, basis, own["examples"], own["batch_size"],
         linear.recipe(own), streams("prompts"),
@@ -101,32 +100,6 @@ def trained(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: S
             exact = theory.evaluation(values, w, rank, own["examples"], config["examples"], sigma)
             yield row | {"directions": directions, "sigma": sigma, "evaluation": float(evaluated),
                          "predicted": float(exact.total)}  # fmt: skip
-
-
-def blocks(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Streams) -> Rows:
-    """The loss of networks with all blocks trained, over that of the theorem on the same held-out
-    prompts.
-    """
-    own, ranks, d = config["training"], config["ranks"], len(values)
-    begun = linear.start(ranks, d, streams("blocks-start"), blocks=True)
-    recipe = linear.recipe({**own, "rate": own["rate"] / 2})
-    weights = linear.trained(
-        "regression, all blocks", begun, values, basis, own["examples"], own["batch_size"], recipe,
-        streams("blocks-prompts"),
-    )  # fmt: skip
-    test = theory.draw(values, basis, config["prompts"], own["examples"], streams("blocks-test"))
-    value = weights["value"].double().view(-1, len(ranks), d + 1)
-    key_query = (weights["key"].mT @ weights["query"]).double()
-    key_query = key_query.view(-1, len(ranks), *key_query.shape[1:])
-    for k, rank in enumerate(ranks):
-        answers = linear.answers(test, value[:, k], key_query[:, k])
-        best = theory.optimum(values, basis, rank, own["examples"])
-        losses = [(found - test.target).square().mean(-1)
-                  for found in (answers, linear.reduced(test, best))]  # fmt: skip
-        label = (value[:, k, :-1].norm(dim=-1) / value[:, k, -1].abs()).tolist()
-        for replicate, (one, other) in enumerate(zip(*(x.tolist() for x in losses), strict=True)):
-            yield {"rank": rank, "replicate": replicate, "value": one / other - 1,
-                   "other_blocks": label[replicate]}  # fmt: skip
 
 
 def flips(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Streams) -> Rows:

@@ -19,8 +19,7 @@ class Encoder(nn.Module, ABC):
     ``feature_map = body(stem(images))``. ``width``: number of features. ``stride``: pixels of the
     image for one cell of the last map. ``stem_width``, ``stem_stride``: the same of the stem's
     output. ``depth``: number of blocks. ``cam_layer``: name of the layer that class activation maps
-    are read from. ``cam_layers``: others that they could be read from, from the input on, and that
-    one. ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
+    are read from. ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
     before its rectifier; empty in networks that are not looked at by channel. ``rectified``: layers
     whose answers are rectified, there or right behind. ``built``: ``encoder`` (kind and options)
     and ``image_size`` of :func:`build_encoder`.
@@ -34,7 +33,6 @@ class Encoder(nn.Module, ABC):
     stem_stride: int
     depth: int
     cam_layer: str
-    cam_layers: tuple[str, ...] = ()
     first_layer: str = ""
     last_layer: str = ""
     rectified: tuple[str, ...] = ()

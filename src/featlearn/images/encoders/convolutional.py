@@ -99,14 +99,10 @@ class ResidualNet(Encoder):
     relu: nn.ReLU
     maxpool: nn.Module
 
-    def _finish(self, depths: Sequence[int], zero_init_last: bool) -> None:
+    def _finish(self, depths: Sequence[int]) -> None:
         initialise_convolutions(self)
-        if zero_init_last:
-            for part in self.modules():
-                if isinstance(part, BasicBlock | Bottleneck):
-                    nn.init.zeros_(getattr(part, "bn3", part.bn2).weight)  # type: ignore[arg-type]
         self.depth = sum(depths)
-        self.cam_layer, self.cam_layers = self.stages[-1], self.stages
+        self.cam_layer = self.stages[-1]
 
     def stem(self, images: Tensor) -> Tensor:
         return self.maxpool(self.relu(self.bn1(self.conv1(images))))
@@ -128,13 +124,12 @@ class ResidualNet(Encoder):
 class SmallResNet(ResidualNet):
     """A residual network of basic blocks for small images; the design is ours.
 
-    The options are explained with ``small_resnet`` in docs/keys/images.md; blocks that start as the
-    identity are those of Goyal et al. 2017.
+    The options are explained with ``small_resnet`` in docs/keys/images.md.
     """
 
     def __init__(
         self, widths: Sequence[int] = (16, 32, 64), blocks: int = 1, norm: str = "batch",
-        stem_stride: int = 1, zero_init_last: bool = False,
+        stem_stride: int = 1,
     ):  # fmt: skip
         super().__init__()
         self.conv1 = nn.Conv2d(3, widths[0], 3, stem_stride, 1, bias=False)
@@ -148,7 +143,7 @@ class SmallResNet(ResidualNet):
             self.add_module(name, _stage(BasicBlock, before[number], planes, blocks, stride, norm))
         self.width, self.stem_width, self.stem_stride = widths[-1], widths[0], stem_stride
         self.stride = stem_stride * 2 ** (len(widths) - 1)
-        self._finish([blocks] * len(widths), zero_init_last)
+        self._finish([blocks] * len(widths))
 
 
 class ResNet(ResidualNet):
@@ -159,7 +154,7 @@ class ResNet(ResidualNet):
 
     def __init__(
         self, layers: int, stem: str = "imagenet", width_multiplier: float = 1.0,
-        norm: str = "batch", zero_init_last: bool = False,
+        norm: str = "batch",
     ):  # fmt: skip
         super().__init__()
         block, counts = LAYOUTS[layers]
@@ -184,7 +179,7 @@ class ResNet(ResidualNet):
         self.width, self.stem_width = channels, planes
         self.stem_stride = {"imagenet": 4, "cifar": 1, "stl": 2}[stem]
         self.stride = self.stem_stride * 8
-        self._finish(counts, zero_init_last)
+        self._finish(counts)
 
 
 class WideBlock(nn.Module):

@@ -120,8 +120,7 @@ class VisionTransformer(Encoder):
         self.width = self.stem_width = width
         self.stride = self.stem_stride = patch
         self.depth, self.pooling = depth, pooling
-        self.cam_layers = tuple(f"blocks.{number}.norm1" for number in range(depth))
-        self.cam_layer = self.cam_layers[-1]
+        self.cam_layer = f"blocks.{depth - 1}.norm1"
         self.size = (image_size, image_size) if isinstance(image_size, int) else image_size
         if self.size[0] % patch or self.size[1] % patch:
             raise ConfigError(

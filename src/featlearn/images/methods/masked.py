@@ -43,12 +43,6 @@ class MaskedObjective(Objective):
         """Mean loss of images (B, 3, H, W) under a mask."""
         raise NotImplementedError(f"{type(self).__name__} has no loss")
 
-    def prepare(self, images: Tensor, name: tuple[object, ...]) -> None:
-        """What has to be known before the first step: nothing here.
-
-        ``images``: normalised images (N, 3, H, W). ``name``: of the random stream.
-        """
-
     def compile(self, *args: Any, **kwargs: Any) -> None:
         self.loss = torch.compile(self.loss, *args, **kwargs)  # type: ignore[method-assign]
 
@@ -56,25 +50,21 @@ class MaskedObjective(Objective):
 class MaskToken(nn.Module):
     """A learned token in place of what is masked (Xie et al. 2022, section 3.2).
 
-    ``cell``: pixels of a mask cell's sides. ``place``: ``pixels``: one colour in place of the
-    masked pixels; ``stem``: one vector in place of the stem's output over a masked cell, such as
-    patch embeddings (SimMIM, BEiT). A convolutional stem has then seen a border of the masked
-    cells. None: ``stem`` for a vision transformer, else ``pixels``.
+    ``cell``: pixels of a mask cell's sides. In a vision transformer one vector stands for the
+    embedding of a masked patch (SimMIM, BEiT), in a convolutional network one colour for the masked
+    pixels (ours; no paper says).
     """
 
-    def __init__(self, encoder: Encoder, cell: int, place: str | None = None):
+    def __init__(self, encoder: Encoder, cell: int):
         super().__init__()
-        if place is None:
-            place = "stem" if isinstance(encoder, VisionTransformer) else "pixels"
-        if place not in ("pixels", "stem"):
-            raise ConfigError(f"pretraining.mask_token: {place!r}; expected pixels or stem")
-        stride = encoder.stem_stride if place == "stem" else 1
+        self.in_stem = isinstance(encoder, VisionTransformer)
+        stride = encoder.stem_stride if self.in_stem else 1
         if cell % stride:
             raise ConfigError(
                 f"pretraining.mask_size: {cell}; expected a multiple of the {stride} px of a cell "
                 "of the encoder's stem, where the mask token is"
             )
-        self.in_stem, self.factor = place == "stem", cell // stride
+        self.factor = cell // stride
         channels = encoder.stem_width if self.in_stem else 3
         self.token = nn.Parameter(torch.empty(1, channels, 1, 1))
         nn.init.trunc_normal_(self.token, std=0.02)

@@ -24,26 +24,16 @@ class SimMIM(MaskedObjective):
     """Mean absolute error of the predicted pixels, over the masked pixels only (equation (1)).
 
     Every image has the same number of masked pixels. The options are explained with ``simmim`` in
-    docs/keys/images.md; ``decoder_stride`` is a multiple of the encoder's stride.
+    docs/keys/images.md.
     """
 
     def __init__(
         self, encoder: Encoder, mask_size: int = 32, mask_ratio: float = 0.6,
-        mask_token: str | None = None, decoder: str = "transformer", decoder_depth: int = 4,
-        decoder_width: int = 64, decoder_heads: int = 2, decoder_mlp_ratio: float = 2.0,
-        decoder_stride: int | None = None,
+        decoder_depth: int = 4, decoder_width: int = 64, decoder_heads: int = 2,
     ):  # fmt: skip
         super().__init__(encoder, mask_size, mask_ratio)
-        self.mask = MaskToken(encoder, mask_size, mask_token)
-        if decoder == "linear":
-            self.decoder: nn.Module = LinearDecoder(encoder)
-        elif decoder == "transformer":
-            stride = encoder.stride if decoder_stride is None else decoder_stride
-            self.decoder = TransformerDecoder(
-                encoder, stride, decoder_depth, decoder_width, decoder_heads, decoder_mlp_ratio
-            )
-        else:
-            raise ConfigError(f"pretraining.decoder: {decoder!r}; expected transformer or linear")
+        self.mask = MaskToken(encoder, mask_size)
+        self.decoder = TransformerDecoder(encoder, decoder_depth, decoder_width, decoder_heads)
 
     def reconstruct(self, images: Tensor, mask: Tensor) -> Tensor:
         """All pixels of images (B, 3, H, W) as predicted from what the mask (B, h, w) leaves."""
@@ -57,40 +47,16 @@ class SimMIM(MaskedObjective):
         return errors.abs().sum() / (hidden.sum() * images.shape[1])
 
 
-class LinearDecoder(nn.Module):
-    """SimMIM's head: from each cell of the map to the pixels of that cell."""
-
-    def __init__(self, encoder: Encoder):
-        super().__init__()
-        self.stride = encoder.stride
-        self.head = nn.Conv2d(encoder.width, 3 * self.stride**2, 1)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """(B, width, h, w) to (B, 3, stride * h, stride * w)."""
-        return F.pixel_shuffle(self.head(features), self.stride)
-
-
 class TransformerDecoder(nn.Module):
-    """Transformer blocks over the cells of the map, then their pixels; sines as positions.
+    """Transformer blocks over the cells of the map, then their pixels; sines as positions."""
 
-    With a coarser grid than the encoder's, one token is made of several cells.
-    """
-
-    def __init__(
-        self, encoder: Encoder, stride: int, depth: int, width: int, heads: int, mlp_ratio: float
-    ):
+    def __init__(self, encoder: Encoder, depth: int, width: int, heads: int):
         super().__init__()
-        if stride % encoder.stride:
-            raise ConfigError(
-                f"pretraining.decoder_stride: {stride}; expected a multiple of the encoder's "
-                f"stride {encoder.stride}"
-            )
-        self.stride, self.width = stride, width
-        merged = stride // encoder.stride
-        self.embed = nn.Conv2d(encoder.width, width, merged, merged)
-        self.blocks = nn.Sequential(*(Block(width, heads, mlp_ratio) for _ in range(depth)))
+        self.stride, self.width = encoder.stride, width
+        self.embed = nn.Conv2d(encoder.width, width, 1)
+        self.blocks = nn.Sequential(*(Block(width, heads, mlp_ratio=2.0) for _ in range(depth)))
         self.norm = nn.LayerNorm(width, EPSILON)
-        self.head = nn.Linear(width, 3 * stride**2)
+        self.head = nn.Linear(width, 3 * self.stride**2)
         initialise_transformer(self)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -121,8 +87,7 @@ class MAE(MaskedObjective):
 
     def __init__(
         self, encoder: Encoder, mask_ratio: float = 0.75, decoder_depth: int = 8,
-        decoder_width: int = 512, decoder_heads: int = 16, decoder_mlp_ratio: float = 4.0,
-        normalised_target: bool = True,
+        decoder_width: int = 512, decoder_heads: int = 16,
     ):  # fmt: skip
         if not isinstance(encoder, VisionTransformer):
             raise ConfigError(
@@ -134,13 +99,12 @@ class MAE(MaskedObjective):
                 "encoder.positions: relative; mae drops patches, expected learned or sin_cos"
             )
         super().__init__(encoder, encoder.stride, mask_ratio)
-        self.normalised_target = normalised_target
         self.embed = nn.Linear(encoder.width, decoder_width)
         self.token = nn.Parameter(torch.empty(1, 1, decoder_width))
         places = sin_cos_positions(encoder.grid(encoder.size), decoder_width)
         self.register_buffer("places", places, persistent=False)
         self.blocks = nn.Sequential(
-            *(Block(decoder_width, decoder_heads, decoder_mlp_ratio) for _ in range(decoder_depth))
+            *(Block(decoder_width, decoder_heads) for _ in range(decoder_depth))
         )
         self.norm = nn.LayerNorm(decoder_width, EPSILON)
         self.head = nn.Linear(decoder_width, 3 * encoder.stride**2)
@@ -171,17 +135,9 @@ class MAE(MaskedObjective):
     def loss(self, images: Tensor, mask: Tensor) -> Tensor:
         """Mean loss of images (B, 3, H, W) under an order of their patches (B, N)."""
         target = take(patches(images, self.mask_size), mask[:, self.visible(mask) :])
-        if self.normalised_target:
-            variance, mean = torch.var_mean(target, -1, keepdim=True)
-            target = (target - mean) * (variance + 1e-6).rsqrt()
+        variance, mean = torch.var_mean(target, -1, keepdim=True)
+        target = (target - mean) * (variance + 1e-6).rsqrt()
         return F.mse_loss(self.predict(images, mask).float(), target)
-
-    def reconstruct(self, images: Tensor, order: Tensor) -> Tensor:
-        """Images (B, 3, H, W) with the masked patches (in units of the target) as predicted."""
-        whole = patches(images, self.mask_size)
-        predicted = self.predict(images, order).to(whole.dtype)
-        hidden = order[:, self.visible(order) :, None].expand_as(predicted)
-        return fold(whole.scatter(1, hidden, predicted), self.mask_size, self.encoder.size)
 
 
 def take(tokens: Tensor, places: Tensor) -> Tensor:
@@ -192,9 +148,3 @@ def take(tokens: Tensor, places: Tensor) -> Tensor:
 def patches(images: Tensor, patch: int) -> Tensor:
     """(B, 3, H, W) to (B, N, 3 * patch * patch), rows of patches one after another."""
     return F.pixel_unshuffle(images, patch).flatten(2).transpose(1, 2)
-
-
-def fold(pieces: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
-    """Undo :func:`patches` for images of ``size`` = (H, W)."""
-    grid = (size[0] // patch, size[1] // patch)
-    return F.pixel_shuffle(pieces.transpose(1, 2).unflatten(2, grid), patch)  # type: ignore[no-untyped-call]

@@ -7,7 +7,6 @@ with a prediction head, a target branch without, no gradient through the target.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,25 +86,19 @@ class Siamese(TwoViewObjective):
     (:class:`LinearHead`) or ``mlp`` (two layers with batch norm and ReLU between). ``head_hidden``:
     width of ``mlp``'s hidden layer; None for that of the projection. ``output_norm``: ``batch`` or
     ``l2``. ``momentum``: of the moving average that is the target (BYOL: 0.99); None for the
-    network itself (SimSiam). ``momentum_schedule``: ``constant``, or ``cosine``, from ``momentum``
-    to 1 (BYOL). ``stop_gradient``: False lets the gradient pass through the target. ``decay_all``:
-    weight decay also of norms and biases.
+    network itself (SimSiam). ``stop_gradient``: False lets the gradient pass through the target.
+    Weight decay is also of norms and biases, as in the code that the paper names.
     """
 
     def __init__(
         self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
         head: str = "identity", head_hidden: int | None = None, output_norm: str = "batch",
-        momentum: float | None = None, momentum_schedule: str = "constant",
-        stop_gradient: bool = True, decay_all: bool = False,
+        momentum: float | None = None, stop_gradient: bool = True,
     ):  # fmt: skip
         made = ProjectionHead(encoder.width, **(projection or {}))
         super().__init__(encoder, augment, made)
         if momentum is not None and not 0 <= momentum <= 1:
             raise ConfigError(f"pretraining.momentum: {momentum}; expected a number from 0 to 1")
-        if momentum_schedule not in ("constant", "cosine"):
-            raise ConfigError(
-                f"pretraining.momentum_schedule: {momentum_schedule!r}; expected constant or cosine"
-            )
         if momentum is not None and not stop_gradient:
             raise ConfigError(
                 "pretraining.stop_gradient: false; expected true beside momentum: a moving average "
@@ -115,8 +108,7 @@ class Siamese(TwoViewObjective):
         self.head = _head(head, width, head_hidden or (projection or {}).get("hidden", 512))
         self.norm = OutputNorm(output_norm, width)
         self.summed = output_norm == "l2"
-        self.momentum, self.momentum_schedule = momentum, momentum_schedule
-        self.stop_gradient, self.decay_all = stop_gradient, decay_all
+        self.momentum, self.stop_gradient = momentum, stop_gradient
         self.target: nn.Module | None = None
         if momentum is not None:
             branch = nn.Sequential(encoder, self.projection)
@@ -162,21 +154,12 @@ class Siamese(TwoViewObjective):
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
         groups = super().parameter_groups(weight_decay, layer_decay)
-        if self.decay_all:
-            groups = [{**group, "weight_decay": weight_decay} for group in groups]
-        return groups
-
-    def tau(self, step: int, steps: int) -> float:
-        """The target's momentum at the end of ``step`` (from 1) of ``steps``."""
-        momentum = self.momentum or 0.0
-        if self.momentum_schedule == "constant":
-            return momentum
-        return 1 - (1 - momentum) * (1 + math.cos(math.pi * step / steps)) / 2
+        return [{**group, "weight_decay": weight_decay} for group in groups]
 
     def after_step(self, step: int, steps: int) -> None:
         if self.target is not None:
             own = [*self.encoder.parameters(), *self.projection.parameters()]
-            follow(self.target.parameters(), own, self.tau(step, steps))
+            follow(self.target.parameters(), own, self.momentum or 0.0)
 
 
 def _head(kind: str, width: int, hidden: int) -> nn.Module:

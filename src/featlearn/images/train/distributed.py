@@ -40,7 +40,7 @@ class Processes:
     def rows(self, size: int, part: int = 0, parts: int = 1) -> slice:
         """The rows of a batch of ``size`` that this process takes in ``part`` of its ``parts``.
 
-        They begin at even places, because mixup and CutMix mix neighbours.
+        They begin at even places.
         """
         number, of, pairs = self.rank * parts + part, self.count * parts, (size + 1) // 2
         first, end = 2 * (number * pairs // of), 2 * ((number + 1) * pairs // of)

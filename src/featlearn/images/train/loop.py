@@ -61,9 +61,8 @@ class _Run:
         if training.sync_batch_norm and processes.count > 1:
             share_batch_norm(objective, device)
         self.optimiser = optimisers.build(
-            training.optimiser, _checked(objective, training), betas=training.betas,
-            momentum=training.momentum, nesterov=training.nesterov, trust=training.trust,
-        )  # fmt: skip
+            training.optimiser, _checked(objective, training), momentum=training.momentum
+        )
         self.trained = [p for group in self.optimiser.param_groups for p in group["params"]]
         if training.compile:
             _compile(objective)

@@ -46,10 +46,7 @@ class Training:
     decay_factor: float = 0.1
     weight_decay: float = 0.05
     layer_decay: float | None = None
-    betas: tuple[float, float] = (0.9, 0.999)
     momentum: float = 0.9
-    nesterov: bool = False
-    trust: float = 0.001
     clip: float | None = None
     precision: Precision = "float32"
     channels_last: bool = True
@@ -66,8 +63,7 @@ class Training:
             raise ConfigError(f"training: unknown key {unknown[0]!r}; expected one of {known}")
         if missing := sorted({"batch_size", "learning_rate"} - set(settings)):
             raise ConfigError(f"training: {missing[0]} is missing")
-        lists = {key: tuple(settings[key]) for key in ("milestones", "betas") if settings.get(key)}
-        return cls(**{**settings, **lists})
+        return cls(**{**settings, "milestones": tuple(settings.get("milestones") or ())})
 
     def __post_init__(self) -> None:
         if (self.epochs is None) == (self.steps is None):

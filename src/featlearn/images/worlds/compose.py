@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from featlearn.images.config import group_shape
 from featlearn.images.rng import Draws
 
 _TRIES = 24
@@ -54,31 +53,9 @@ def in_cells(
     return corner + inner
 
 
-def shuffled_cells(draws: Draws, slots: int, grid: int, taken: Tensor | None = None) -> Tensor:
-    """A different cell for each slot, at random: ``(n, slots)`` int64.
-
-    ``draws``: random numbers, one set an image. ``grid``: cells a side. ``taken`` (n, m) int64:
-    cells of the first m slots.
-    """
-    order = draws.uniform("cells", grid * grid)
-    if taken is not None:  # before all others, in their own order
-        ahead = torch.arange(taken.shape[1], dtype=order.dtype) - taken.shape[1]
-        order.scatter_(1, taken, ahead.expand(taken.shape))
-    return order.argsort(1)[:, :slots]
-
-
-def fixed_cells(parts: int, grid: int) -> Tensor:
-    """Cells of the views in a fixed layout, spread over the grid: ``(parts,)`` int64."""
-    return (torch.arange(parts) * 2 + 1) * grid * grid // (2 * parts)
-
-
-def group_cells(draws: Draws, parts: int, grid: int) -> Tensor:
-    """Neighbouring cells, view by view in rows, at a random place of the grid: ``(n, parts)``."""
-    rows, columns = group_shape(parts)
-    room = torch.tensor([grid - rows + 1, grid - columns + 1])
-    corner = (draws.uniform("group", 2) * room).long()
-    view = torch.arange(parts)
-    return (corner[:, :1] + view // columns) * grid + corner[:, 1:] + view % columns
+def shuffled_cells(draws: Draws, slots: int, grid: int) -> Tensor:
+    """A different cell of a grid for each slot, at random: ``(n, slots)`` int64."""
+    return draws.uniform("cells", grid * grid).argsort(1)[:, :slots]
 
 
 _BLOBS = 3

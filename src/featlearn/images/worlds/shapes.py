@@ -31,18 +31,14 @@ class ShapeDials:
 
     ``image_size``: side in pixels. ``darkest``, ``colour_span``: the base colour of a channel is
     ``darkest + colour_span * c``, ``c`` uniform in [0, 1] for each channel and sample.
-    ``gradient``: largest change of ``c`` from the middle to an edge, in each direction and channel.
-    ``contrast``: what the glyph adds to all channels. ``random_sign``: it is subtracted in half of
-    the images. ``glyph_size``: smallest and largest side of the glyph in pixels, both included.
-    ``noise``: standard deviation of a pixel's channel.
+    ``contrast``: what the glyph adds to all channels. ``glyph_size``: smallest and largest side of
+    the glyph in pixels, both included. ``noise``: standard deviation of a pixel's channel.
     """
 
     image_size: int = 32
     darkest: float = 0.1
     colour_span: float = 0.5
-    gradient: float = 0.0
     contrast: float = 0.35
-    random_sign: bool = False
     glyph_size: Sequence[int] = (10, 16)
     noise: float = 0.02
 
@@ -60,17 +56,13 @@ class ShapePictures:
     """Images with all that they were made from.
 
     ``images`` (N, 3, S, S) uint8. ``labels`` (N,) int64: which of :data:`GLYPHS`. ``colour`` (N,
-    3): ``c`` of the base colour. ``slope`` (N, 3, 2): change of ``c`` from the middle to the lower
-    and the right edge. ``sign`` (N,): 1, or -1 where the glyph is darker than its ground. ``size``
-    (N,) int64: side of the glyph in pixels. ``corner`` (N, 2) int64: row and column of its upper
-    left corner.
+    3): ``c`` of the base colour. ``size`` (N,) int64: side of the glyph in pixels. ``corner`` (N,
+    2) int64: row and column of its upper left corner.
     """
 
     images: Tensor
     labels: Tensor
     colour: Tensor
-    slope: Tensor
-    sign: Tensor
     size: Tensor
     corner: Tensor
 
@@ -106,16 +98,13 @@ def sample(dials: ShapeDials, count: int, name: tuple[object, ...]) -> ShapePict
     room = (dials.image_size - size + 1)[:, None]
     corner = (uniform("corner", 2).double() * room).long()
     colour = uniform("colour", 3)
-    slope = (2 * uniform("slope", 3, 2) - 1) * dials.gradient
-    sign = torch.ones(count)
-    if dials.random_sign:
-        sign = 2.0 * whole("sign", 2) - 1
-    values = _ground(dials, colour, slope)
-    mask = masks(dials.image_size, labels, size, corner)
-    values += (dials.contrast * sign)[:, None, None, None] * mask[:, None]
+    side = dials.image_size
+    ground = dials.darkest + dials.colour_span * colour
+    values = ground[:, :, None, None].expand(-1, -1, side, side).clone()
+    values += dials.contrast * masks(side, labels, size, corner)[:, None]
     values += dials.noise * torch.randn(values.shape, generator=generator(*name, "noise"))
     images = (values.clamp_(0, 1) * 255).round_().to(torch.uint8)
-    return ShapePictures(images, labels, colour, slope, sign, size, corner)
+    return ShapePictures(images, labels, colour, size, corner)
 
 
 def masks(image_size: int, labels: Tensor, size: Tensor, corner: Tensor) -> Tensor:
@@ -134,13 +123,3 @@ def masks(image_size: int, labels: Tensor, size: Tensor, corner: Tensor) -> Tens
         across = corner[rows, 1, None, None] + line
         found[rows[:, None, None], down, across] = resized[labels[rows]]
     return found
-
-
-def _ground(dials: ShapeDials, colour: Tensor, slope: Tensor) -> Tensor:
-    """Base colour of every pixel, ``(N, 3, S, S)``."""
-    side = dials.image_size
-    level = colour[:, :, None, None].expand(-1, -1, side, side)
-    if dials.gradient:
-        line = torch.linspace(-1, 1, side)
-        level = level + slope[:, :, :1, None] * line[:, None] + slope[:, :, 1:, None] * line
-    return dials.darkest + dials.colour_span * level

@@ -19,8 +19,6 @@ from featlearn.images.rng import Draws
 from featlearn.images.worlds.compose import (
     as_bytes,
     backgrounds,
-    fixed_cells,
-    group_cells,
     in_cells,
     paste,
     scattered,
@@ -191,19 +189,14 @@ class World:
 
     def _slot_places(self, draws: Draws, sizes: Tensor, present: Tensor) -> Tensor:
         dials, slots = self.dials, sizes.shape[1]
-        grid, size, views = dials.grid, dials.image_size, dials.parts_per_class
+        grid, size = dials.grid, dials.image_size
         if dials.placement == "random":
             places, placed = scattered(draws, sizes, present, size)
             found = (placed == present).all(1)
             cells = shuffled_cells(draws, slots, grid)  # for images that the tries did not fill
             shaken = in_cells(cells, sizes, grid, size, draws.uniform("shake", slots, 2))
             return torch.where(found[:, None, None], places, shaken)
-        taken = None
-        if dials.placement == "fixed":
-            taken = fixed_cells(views, grid).expand(len(draws), views)
-        elif dials.placement == "group":
-            taken = group_cells(draws, views, grid)
-        return in_cells(shuffled_cells(draws, slots, grid, taken), sizes, grid, size)
+        return in_cells(shuffled_cells(draws, slots, grid), sizes, grid, size)
 
     def _boxes(self, scene: _Scene) -> Tensor:
         parts = torch.arange(self.dials.parts)

@@ -8,9 +8,7 @@ from featlearn.core.progress import Progress
 from featlearn.images.saved import described
 from featlearn.images.train.plan import Plan, Training
 from featlearn.mrp.images.downstream import evaluate
-
-# the unused name is part of the fingerprint: without it all encoders would be trained again
-from featlearn.mrp.images.experiment import PictureExperiment, experiment_of  # noqa: F401
+from featlearn.mrp.images.experiment import experiment_of
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -23,8 +21,7 @@ def pretrain(job: Job) -> Results:
     settings = job.config["pretraining"][method]
     steps = Plan(Training.of(settings["training"]), len(experiment.train)).steps
     report = Progress(f"{job.rule} {method}-{experiment.replicate}", steps).report
-    teacher = job.tensors("teacher") if job.files("teacher") else None
-    encoder, history = experiment.pretrain(method, settings, report=report, teacher=teacher)
+    encoder, history = experiment.pretrain(method, settings, report=report)
     return {
         "weights": described(encoder, experiment.augment, method, settings),
         "history": history.assign(method=method, replicate=experiment.replicate),

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
 from featlearn.mrp.blocks import responses
 from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.measure import encoder, joined, new_heads, rows
@@ -41,7 +39,7 @@ def localise(job: Job) -> Results:
         "finetuned": (w, head.weight.to(w)),
     }
     shown = own_patches(samples, problem.spec.features_per_class)
-    frames, patches = [], []
+    frames = []
     for name, (w, u) in networks.items():
         evidence = patch_evidence(samples, w, u, problem.activation)
         share = share_of_evidence(evidence, shown)
@@ -52,8 +50,7 @@ def localise(job: Job) -> Results:
             "precision": precision(evidence, shown).mean(1),
         }
         frames.append(rows(quantities, model=name))
-        patches.append(patch_frame(name, evidence, samples, options["pictured_samples"]))
-    return {"localisation": joined(*frames), "patches": joined(*patches)}
+    return {"localisation": joined(*frames)}
 
 
 def patch_evidence(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> Tensor:
@@ -93,21 +90,3 @@ def precision(evidence: Tensor, shown: Tensor) -> Tensor:
     count = int(own.sum(-1).amax())
     top = evidence.topk(count, dim=-1).indices
     return own.gather(-1, top).double().mean(-1)
-
-
-def patch_frame(model: str, evidence: Tensor, samples: Samples, count: int) -> pd.DataFrame:
-    """Evidence on each patch of the first ``count`` samples of each replicate.
-
-    ``own_view``: which feature of the sample's class is on the patch, -1 for none of them.
-    """
-    evidence, views = evidence[:, :count], samples.active.shape[-1]
-    y, owner, strength = (
-        part[:, :count] for part in (samples.y.unsqueeze(-1), samples.owner, samples.strength)
-    )
-    own_view = torch.where(owner.div(views, rounding_mode="floor") == y, owner - views * y, -1)
-    sizes = zip(("replicate", "sample", "patch"), map(range, evidence.shape), strict=True)
-    columns = {"class": y, "owner": owner, "own_view": own_view, "strength": strength}
-    shaped = {name: value[None] for name, value in (columns | {"evidence": evidence}).items()}
-    frame = tidy({"model": [model], **dict(sizes)}, **shaped)
-    order = ["model", "replicate", "sample", "class", "patch", *frame.columns[5:]]
-    return frame[order]

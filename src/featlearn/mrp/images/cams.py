@@ -69,18 +69,15 @@ def look(
     experiment: Sight,
     classifier: Classifier,
     images: Tensor,
-    layer_name: str | None = None,
-    centred: bool = True,
     map_cell: int | None = None,
 ) -> Seen:
     """Scores and maps of ``images`` (N, 3, S, S) uint8.
 
-    ``layer_name`` is one of the encoder's ``cam_layers``, the last if None; ``centred`` as in
-    :func:`~featlearn.images.cam.eigencam.eigen_cam`. ``map_cell``: pixels of a map's cell, made
-    by :func:`finer` where the layer's own are larger; None for the layer's own.
+    ``map_cell``: pixels of a map's cell, made by :func:`finer` where the layer's own are larger;
+    None for the layer's own.
     """
     encoder = classifier.encoder
-    layer = encoder.get_submodule(layer_name or encoder.cam_layer)
+    layer = encoder.get_submodule(encoder.cam_layer)
     size = (images.shape[-2], images.shape[-1])
 
     def outputs(inputs: Tensor) -> Tensor:
@@ -94,7 +91,7 @@ def look(
         cell = seen[0] // own.shape[-2]
         if map_cell is not None and cell > map_cell:
             own = finer(layer_maps, inputs, cell, cell // map_cell)
-        maps = eigen_cam(own, centred=centred)
+        maps = eigen_cam(own)
         shape.append((maps.shape[1], maps.shape[2]))
         return torch.cat([scores, maps.flatten(1)], 1)
 
@@ -241,32 +238,6 @@ def measured(
         }
         frames.append(long(values, test_set=test.name))
     return pd.concat(frames, ignore_index=True)
-
-
-#: Shares of a picture's largest heat from which on a part counts as hit, for :func:`readings`.
-HIT_SHARES = (0.25, 0.5, 0.75)
-#: How many of the last layers it reads.
-READ_LAYERS = 3
-
-
-def readings(
-    experiment: Sight, classifier: Classifier, test: Erasures, map_cell: int | None = None
-) -> pd.DataFrame:
-    """Parts hit a picture, in all ways to read a map: whether a count hangs on how it is made.
-
-    ``map_cell`` as in :func:`look`. Returns a DataFrame: columns layer (0 for the last that a map
-    can be read from, -1 for the one before, ...), centred, hit_share, value.
-    """
-    rows = []
-    encoder = classifier.encoder
-    layers = (encoder.cam_layers or (encoder.cam_layer,))[-READ_LAYERS:]
-    for place, name in enumerate(layers, 1 - len(layers)):
-        for centred in (True, False):
-            seen = look(experiment, classifier, test.pictures.images, name, centred, map_cell)
-            for share in HIT_SHARES:
-                hits = part_use(seen.heat, test.masks, share).hits.double().mean()
-                rows.append((place, centred, share, float(hits)))
-    return pd.DataFrame(rows, columns=["layer", "centred", "hit_share", "value"])
 
 
 def use_values(use: PartUse, masks: Tensor) -> dict[str, float]:

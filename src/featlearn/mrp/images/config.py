@@ -19,22 +19,14 @@ from featlearn.images.data.on_disk import is_file, listing_digest
 def faults(images: Mapping[str, Any]) -> list[str]:
     """Values that contradict each other."""
     check = Checks("images", images)
-    world, methods = images["world"], images["pretraining"]
+    world = images["world"]
     check.faults += world_faults(world, "images.world")
     scenes = images["detection"]["scenes"]
     check.faults += scene_faults(scenes, "images.detection.scenes", world["parts_per_class"])
     for key in ("augmentation", "gain.augmentation"):
         check.faults += augmentation_faults(check.value(key), f"images.{key}")
-    for name, run in methods.items():
-        key, teacher = f"pretraining.{name}", run["teacher"]
-        check.one_of(f"{key}.encoder", "encoders")
-        if run["objective"]["kind"] != "beit":
-            check(f"{key}.teacher", teacher is None, f"nothing for {run['objective']['kind']}")
-        else:
-            right = teacher != name and teacher in methods
-            right = right and methods[teacher]["encoder"] == run["encoder"]
-            wanted = f"another method of pretraining that trains {run['encoder']!r}"
-            check(f"{key}.teacher", right, wanted)
+    for name in images["pretraining"]:
+        check.one_of(f"pretraining.{name}.encoder", "encoders")
     train, classes = images["samples"]["train"], world["classes"]
     wanted = f"from {2 * classes} (two a class) to {train}, the training pictures"
     for section in ("comparison", "gain"):

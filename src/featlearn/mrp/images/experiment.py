@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.encoders import Encoder
 from featlearn.images.methods import build_method
-from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.loop import Report
 from featlearn.images.train.replicate import Replicate, Weights
@@ -27,9 +25,6 @@ from featlearn.images.worlds.world import Pictures, World
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
-
-#: Pictures that a method may look at before its first step (the codebook of ``beit``).
-PREPARED = 4096
 
 
 class PictureExperiment(Replicate):
@@ -82,11 +77,6 @@ class PictureExperiment(Replicate):
         ]
         return [multi, *single]
 
-    def inputs(self, count: int) -> Tensor:
-        """The first training pictures as a network sees them, without augmentation."""
-        images = self.train.images[:count].to(self.device)
-        return self.plain(images, Draws((*self.name, "inputs"), 0, len(images)))
-
     def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
         """Encoder ``kind`` of the config, at its random start or with ``weights``."""
         size = self.world.dials.image_size
@@ -98,18 +88,15 @@ class PictureExperiment(Replicate):
         settings: Mapping[str, Any],
         folder: Path | None = None,
         report: Report | None = None,
-        teacher: Weights | None = None,
     ) -> tuple[Encoder, pd.DataFrame]:
         """An encoder trained without labels, and the history of its training.
 
         ``method``: names the streams. ``settings``: ``encoder`` (a kind), ``objective`` (see
-        :func:`build_method`), ``training``. ``teacher``: weights of the fixed teacher of ``beit``.
+        :func:`build_method`), ``training``.
         """
         encoder = self.encoder(settings["encoder"])
-        fixed = None if teacher is None else self.encoder(settings["encoder"], teacher)
         with seeded(*self.name, method, "objective"):
-            objective = build_method(settings["objective"], encoder, fixed)
-        objective.prepare(self.inputs(PREPARED), (*self.name, method, "prepare"))
+            objective = build_method(settings["objective"], encoder)
         options: dict[str, Any] = {"folder": folder, "report": report, "identity": settings}
         images, training = self.train.images, settings["training"]
         return encoder, self.train_on(

@@ -14,7 +14,6 @@ STARTS = {
     "random-vit": "supervised (ViT)",
     "mae": "MAE (ViT)",
     "data2vec": "data2vec (ViT)",
-    "beit": "BEiT-style (ViT)",
 }
 #: The same where the network is known.
 SHORT = {start: words.partition(" (")[0] for start, words in STARTS.items()}
@@ -24,7 +23,6 @@ START_COLOURS = {
     "random-vit": PALETTE["supervised"],
     "mae": PALETTE["MAE"],
     "data2vec": PALETTE["teacher-student"],
-    "beit": PALETTE["token prediction"],
 }
 
 #: What was done before the labels, and how the labelled pictures are shown.

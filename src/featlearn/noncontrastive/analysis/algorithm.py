@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, POSITIVE, SHARE, THEOREM, first_of, needs_replicates
@@ -20,9 +21,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import canvas
 from featlearn.core.publish import figure
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TITLES = {"head": "(a) With the prediction head", "frozen": "(b) Without (head frozen at identity)"}
 

@@ -7,11 +7,13 @@ Where accuracy saturates, ranks alone are judged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from featlearn.core.claim_methods import Claims, claim
@@ -50,10 +52,6 @@ from featlearn.noncontrastive.images.cells import (
     training_of,
     trajectory,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 HEAD_COLOURS = {
     "none": PALETTE["no head"],

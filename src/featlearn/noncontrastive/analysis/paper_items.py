@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Figure 6, sixteen patches: four hold the sample's feature, the others noise.
 FEATURE_PATCHES = (2, 5, 11, 14)

@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs_replicates
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import by_size, local_exponents, side_by_side, summary
+from featlearn.core.publish import Config, figure
+from featlearn.core.stats import by_size, local_exponents
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Phases: name, colour, exponent of the theory.
 PHASES = {
@@ -180,26 +178,6 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
         ax.legend(loc="upper left")
         ax.axhline(1, color=COLOURS["grey"], linestyle=":", linewidth=1)
     return drawn
-
-
-@table()
-def phase_exponents(times: pd.DataFrame, config: Config) -> Table:
-    """Exponents of the phases for other strengths and speeds of the head
-
-    *What to see:* the powers depend on neither strengths nor speed of the head; phase III comes down to $13/8$
-    slowly. In brackets the exponents of the theory.
-    """
-    by = ["case", "smaller", "dimension", "quantity"]
-    own = pick(times, quantity=[*EXPONENTS])
-    means = summary(local_exponents(own, "dimension", ["case", "quantity"]), by)
-    shown = side_by_side(means, by[:3], "quantity", EXPONENTS)
-    ends = [shown.pop(name).map("{:.0e}".format) for name in ("smaller", "dimension")]
-    shown.insert(1, "d", ends[0] + " to " + ends[1])
-    cases = {"base": {**config["data"], "kappa": config["kappa"]}, **config["others"]}
-    settings = [cases[case] for case in shown.pop("case")]
-    shown.insert(0, "strengths", ["{:g} : {:g}".format(*case["strengths"]) for case in settings])
-    shown.insert(1, "eta_E / eta", [f"{case['kappa']:g}" for case in settings])
-    return Table(means, shown)
 
 
 #: The exponents of the theory are limits: they are read from here on.

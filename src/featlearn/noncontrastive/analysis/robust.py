@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, SHARE
@@ -14,10 +14,6 @@ from featlearn.core.publish import Config, figure
 from featlearn.images.figures import bare, mosaic
 from featlearn.noncontrastive.analysis import ARMS, gain, ordered, set_name, too_small
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS, UNTRAINED, WITH, WITHOUT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ARM_COLOURS = {
     WITH: PALETTE["identity head"], WITHOUT: PALETTE["no head"], UNTRAINED: PALETTE["untrained"],

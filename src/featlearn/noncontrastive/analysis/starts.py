@@ -7,10 +7,11 @@ with other random streams.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -27,9 +28,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.stats import estimate_share, side_by_side, summary
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 OUTCOMES = {
     "diverse": (PALETTE["both features"], "both features"),

@@ -131,8 +131,6 @@ class HeadExperiment(Replicate):
                 head_hidden=settings["head_hidden"],
                 output_norm=cell.norm,
                 momentum=settings["momentum"] if cell.target == "ema" else None,
-                momentum_schedule=settings["momentum_schedule"],
-                decay_all=settings["decay_all"],
                 **more,
             )
 

@@ -7,11 +7,12 @@ from 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -32,10 +33,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import FEW, LEAST, interval
 from featlearn.core.stats import plus_minus, summary
 from featlearn.nuclear.config import named
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: The same training averaged by SWAD, as it is called.
 SWAD = {"ERM": "SWAD", "ERM-NU": "SWAD-NU", "CORAL": "SWAD-CORAL"}
@@ -217,26 +214,6 @@ def printed_and_measured(
     what = name or config["domains"]["made"]
     frame = frame.reset_index(drop=True)
     return Table(frame, shown[columns], f"Here: {what}, {config['trials']} trials.")
-
-
-@table()
-def rates(accuracies: pd.DataFrame) -> Table:
-    """What the networks learned: accuracies in training, on held-out images and in the unseen domain
-
-    Means over trials and left-out domains: at the last step (*at the end*), and with the chosen weights (*training*,
-    *held out* and *unseen*).
-    """
-    keys = ["trained", "training", "validation", "value", "weight", "printed", "standard", "centred",
-            "segments"]  # fmt: skip
-    frame = accuracies.groupby(["arm", "averaging"], sort=False)[keys].mean().reset_index()
-    words = {"trained": "at the end", "validation": "held out", "value": "unseen", "weight": "λ", "printed": "rank as printed",
-             "standard": "standard rank", "centred": "centred rank"}  # fmt: skip
-    shown = frame.round({key: 3 if key != "weight" else 5 for key in keys}).rename(columns=words)
-    notes = (
-        "Stable ranks are those of features of the unseen domain. λ: mean of the weights that "
-        "were chosen on held-out images of the training domains. segments: of SWAD's average."
-    )
-    return Table(frame, shown.astype(object).where(shown.notna(), "-"), notes)
 
 
 SIZES = needs(domains__trials=3, domains__training__steps=1000)

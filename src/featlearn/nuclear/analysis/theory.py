@@ -6,10 +6,10 @@ Bands of the theorems are the printed inequalities; those of the closed forms al
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
@@ -17,9 +17,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOOKS = {"l2": (r"ERM-$\ell_2$", "blue", "o"), "whitened": ("strong nuclear norm", "red", "s")}
 

@@ -5,10 +5,9 @@ The limits of strong penalties, .86 and .96, are held by unit tests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
@@ -16,9 +15,6 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import LEAST
 from featlearn.core.stats import estimate, per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PLACES = {"id": "training domains", "ood": "unseen domain"}
 

@@ -1,4 +1,4 @@
-"""The linear model of section 6.4 and the toy problem of 6.3.1: what is computed of them."""
+"""The linear model of section 6.4 and the toy problem of 6.3.1."""
 
 from __future__ import annotations
 
@@ -102,18 +102,8 @@ def _featuriser(own: Any, name: tuple[object, ...], replicate: int) -> list[dict
 
 
 def measure_toy(job: Job) -> Results:
-    """Compute optima of the toy problem by quadrature, train on it, and sample its points."""
+    """Train on the toy problem, and sample its points."""
     config, name = job.config, (job.seed, "nuclear", "toy")
-    at = toy.nodes(*config["nodes"])
-    optima = []
-    for kind in toy.PENALTIES:
-        for penalty in config["penalties"]:
-            w = toy.minimiser(kind, penalty, at)
-            if float(w.norm()) < 1e-4:
-                continue  # the nuclear norm is strong enough to end at 0: no direction
-            optima.append(_told(kind, penalty, w))
-        limit = torch.tensor([1.0, toy.strong_limit(kind)])
-        optima.append(_told(kind, math.inf, limit))
     g = [generator(*name, "points", r) for r in range(config["replicates"])]
     x, y = toy.draw(config["samples"], toy.ID, g)
     trained = []
@@ -125,22 +115,20 @@ def measure_toy(job: Job) -> Results:
         found = toy.train(x, y, penalty, config["steps"], config["rate"], starts, free)
         for step, weights in found.items():
             for r, w in enumerate(weights):
-                trained.append({"arm": arm, "step": step, "replicate": r,
-                                **_told(arm, penalty, w)})  # fmt: skip
+                trained.append({"arm": arm, "step": step, "replicate": r, **_told(w)})
     drawn = []
     for place, agrees in (("id", toy.ID), ("ood", toy.OOD)):
         points, labels = toy.draw(config["shown"], agrees, [generator(*name, "shown", place)])
         for (a, b), label in zip(points[0].tolist(), labels[0].tolist(), strict=True):
             drawn.append({"place": place, "x": a, "y": b, "label": int(label)})
-    return {"optima": pd.DataFrame(optima), "trained": pd.DataFrame(trained),
-            "points": pd.DataFrame(drawn)}  # fmt: skip
+    return {"trained": pd.DataFrame(trained), "points": pd.DataFrame(drawn)}
 
 
-def _told(kind: str, penalty: float, w: torch.Tensor) -> dict[str, Any]:
+def _told(w: torch.Tensor) -> dict[str, Any]:
     first, second = float(w[0]), float(w[1])
     slope = second / first if first else math.copysign(math.inf, second)
     # a rule that points the wrong way along x_1 is right where the other one errs
     turned = first < 0
     own = {key: toy.accuracy(slope, agrees) for key, agrees in (("id", toy.ID), ("ood", toy.OOD))}
-    return {"kind": kind, "penalty": penalty, "first": first, "second": second, "slope": slope,
+    return {"first": first, "second": second,
             **{key: 1 - value if turned else value for key, value in own.items()}}  # fmt: skip

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
@@ -23,7 +25,7 @@ from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval,
 from featlearn.core.stats import per_replicate, summary
 from featlearn.universality.ladder_figures import SHARES, curves
 from featlearn.universality.ladder_figures import changes as changed
-from featlearn.universality.printed import beside, wide
+from featlearn.universality.printed import beside
 from featlearn.universality.readings import (
     ALL,
     AVERAGE_INCREASES,
@@ -33,10 +35,6 @@ from featlearn.universality.readings import (
     stand_in,
 )
 from featlearn.universality.words import GROWN, KEPT, METHODS, OPPONENTS, WORLD
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LOOKS = {"average": Look("average over tasks", COLOURS["red"]),
          "weighted": Look("average, weighted as in the thesis", COLOURS["orange"], "^"),
@@ -231,18 +229,6 @@ def _heated(
         ax.set(title=title, xlabel=what, ylabel=None if at % columns else what)
         ax.tick_params(labelsize=8, rotation=0)
     return drawn
-
-
-@table()
-def changes(accuracies: pd.DataFrame, config: Config) -> Table:
-    """Changes from the target alone to all tasks, by share of the labels
-
-    Means over replicates of paired differences; *lead after ...*: the target less the best of raw input, random
-    features and an untrained network.
-    """
-    shares = [100 * labels // config["samples"]["train"] for labels in config["labels"]]
-    parts = [changed(curves(accuracies, config, share)).assign(percent=share) for share in shares]
-    return wide(pd.concat(parts), ["world", "arm", "quantity"], "percent", "%")
 
 
 @table("table-f-1", contains="stand-in", every=False)

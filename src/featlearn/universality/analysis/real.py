@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, needs
@@ -29,10 +30,6 @@ from featlearn.universality.readings import (
     Pictures,
 )
 from featlearn.universality.words import UNTRAINED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Of the config and of the frames, one a ladder.
 LADDERS = ("cifar10", "mnist", "fer2013")

@@ -6,10 +6,11 @@ Bands are from 0, the direction that the thesis prints; nothing was piloted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, needs
@@ -21,9 +22,6 @@ from featlearn.core.stats import per_replicate
 from featlearn.universality.ladder_figures import NAMES, SHARES
 from featlearn.universality.printed import beside
 from featlearn.universality.readings import NOTHING, stand_in
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Pools whose names say little above a panel.
 WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}

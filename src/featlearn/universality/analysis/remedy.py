@@ -7,9 +7,10 @@ that have not learned their labels are not compared (`tuned-to-the-end`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
@@ -21,9 +22,6 @@ from featlearn.universality.ladder_figures import dots
 from featlearn.universality.printed import beside
 from featlearn.universality.readings import NOTHING, stand_in
 from featlearn.universality.words import CR, FT, LP, ours
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOOKS = {LP: Look("probe", COLOURS["blue"], "s"),
          CR: Look("contrastive loss, then probe", COLOURS["sky"], "v"),

@@ -6,10 +6,9 @@ computations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, needs
@@ -17,9 +16,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.universality.closed_forms import predicted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @figure("fig-7-2", contains="drawn")

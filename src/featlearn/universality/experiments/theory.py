@@ -1,4 +1,4 @@
-"""The theorems in closed form: thresholds, updates, and the risk of a probe."""
+"""The theorems in closed form: updates, and the risk of a probe."""
 
 from __future__ import annotations
 
@@ -8,30 +8,16 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.seeds import derive_seed
-from featlearn.universality.closed_forms import (
-    excess_risk,
-    predicted,
-    regularised,
-    three_states,
-    threshold,
-)
+from featlearn.universality.closed_forms import excess_risk, predicted, regularised
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Norms over the threshold that are tried.
-RATIOS = (0.8, 0.95, 1.05, 1.2, 1.6, 2.0)
-
 
 def measure(job: Job) -> Results:
-    """Compute what pre-training on a mixture keeps, in closed form, and a probe on it."""
-    thresholds = [
-        {"probability": b, "threshold": threshold(b), "ratio": ratio,
-         "value": three_states(b, ratio * threshold(b))}
-        for b in job.config["probabilities"] for ratio in RATIOS
-    ]  # fmt: skip
-    frames = {"thresholds": thresholds, "risks": _risks(job), "updates": _updates(job)}
+    """Compute the risk of a probe on what pre-training keeps, and Proposition F.9's updates."""
+    frames = {"risks": _risks(job), "updates": _updates(job)}
     return {name: pd.DataFrame(rows) for name, rows in frames.items()}
 
 
