@@ -32,8 +32,10 @@ PIXELS, FEATURES = "linear on pixels", f"linear on {RANDOM:,} random features"
 class Ridge(Frozen[Judged]):
     """Features with a ridge regression as their probe."""
 
-    def probe(self, fitted: Tensor, chosen: slice | Tensor) -> Judged:
+    def probe(self, fitted: slice | Tensor, chosen: slice | Tensor) -> Judged:
         """Of the regression on both sets of rows; its penalty has the least error on ``chosen``."""
+        every = torch.arange(len(self.labels), device=self.labels.device)
+        fitted, chosen = every[fitted], every[chosen]
         answers, wanted = self._regress(fitted, self.train[chosen]), self._targets(chosen)
         errors = [(answers(one) - wanted).square().mean().item() for one in PENALTIES]
         best = PENALTIES[errors.index(min(errors))]

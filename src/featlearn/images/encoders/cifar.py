@@ -36,8 +36,8 @@ class CifarResNet(SmallResNet):
         if rest or blocks < 1:
             raise ConfigError(must("encoder.layers", "2 more than a multiple of 6", layers))
         super().__init__((16, 32, 64), blocks)
-        for stage in (self.layer2, self.layer3):
-            stage[0].downsample = Padded()
+        for stage in ("layer2", "layer3"):
+            self.get_submodule(f"{stage}.0").downsample = Padded()
 
     def understood(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """The head, ``linear`` in the file, under a name that tells it as one."""
