@@ -66,7 +66,11 @@ def test_a_good_neuron_moves_as_its_reading_says():
     """Its sum over the block steps by twice the entries, which the grid's step should be."""
     law = UniformParity(31, 4)
     printed = 1 / (4 * abs(majority_coefficient(31, 3)))
-    for reading, wanted in {"printed rate, step 2/k": 0.5, FITTING: 1, "printed rate, step 1/k": 1}.items():
+    for reading, wanted in {
+        "printed rate, step 2/k": 0.5,
+        FITTING: 1,
+        "printed rate, step 1/k": 1,
+    }.items():
         factor, grid = frozen.READINGS[reading]
         start = uniform_parity_start(STREAMS("start"), 40, 31, 4, thresholds=grid(4))
         entry = (factor * printed * law.gradient(start.w, start.b))[..., 0].abs()

@@ -19,10 +19,10 @@ class Encoder(nn.Module, ABC):
     ``feature_map = body(stem(images))``. ``width``: number of features. ``stride``: pixels of the
     image for one cell of the last map. ``stem_width``, ``stem_stride``: the same of the stem's
     output. ``depth``: number of blocks. ``cam_layer``: name of the layer that class activation maps
-    are read from. ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
-    before its rectifier; empty in networks that are not looked at by channel. ``rectified``: layers
-    whose answers are rectified, there or right behind. ``built``: ``encoder`` (kind and options)
-    and ``image_size`` of :func:`build_encoder`.
+    are read from. ``first_layer``, ``last_layer``: names of the first convolution and of the last
+    layer before its rectifier; empty in networks that are not looked at by channel. ``rectified``:
+    layers whose answers are rectified, there or right behind. ``built``: ``encoder`` (kind and
+    options) and ``image_size`` of :func:`build_encoder`.
     """
 
     built: Mapping[str, Any] = {}
