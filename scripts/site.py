@@ -25,6 +25,8 @@ from featlearn.core.publishing.maths import mathml, plain
 LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
 #: A link to a folder, whose words stay.
 FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
+#: A link of the repository to a page.
+MARKDOWN = re.compile(r'(href="(?:[^":]*/)?)([^":/]+)\.md(?=["#])')
 #: Where the claims of a published run have their raw numbers.
 RAW = re.compile(r"(?<=raw numbers in )`([^`]+)` of the run")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
@@ -105,7 +107,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
-    """Formulas as MathML, which needs no script, and as signs in the table of contents."""
+    """Formulas as MathML, which needs no script, and as signs in the table of contents.
+
+    Links that are HTML in Markdown lead to pages, too.
+    """
 
     def say(entries: list[AnchorLink]) -> None:
         for entry in entries:
@@ -113,4 +118,11 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
             say(entry.children)
 
     say(page.toc.items)
+    html = MARKDOWN.sub(lambda link: link[1] + (link[2].replace("README", "index")) + ".html", html)
     return FORMULA.sub(lambda formula: mathml(unescape(formula[1])), html)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """What the theme leaves out: a name of the search, and boxes that the keyboard scrolls."""
+    output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">')
+    return re.sub("<(pre|table)>", r'<\1 tabindex="0">', output)
