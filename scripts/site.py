@@ -26,6 +26,8 @@ from featlearn.core.publishing.maths import mathml, plain
 LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
 #: A link to a folder, whose words stay.
 FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
+#: A link of the repository to a page.
+MARKDOWN = re.compile(r'(href="(?:[^":]*/)?)([^":/]+)\.md(?=["#])')
 #: Where the claims of a published run have their raw numbers.
 RAW = re.compile(r"(?<=raw numbers in )`([^`]+)` of the run")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
@@ -115,7 +117,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
-    """Formulas as MathML, which needs no script, and as signs in the table of contents; charts."""
+    """Formulas as MathML, which needs no script, and as signs in the table of contents; charts.
+
+    Links that are HTML in Markdown lead to pages, too.
+    """
 
     def say(entries: list[AnchorLink]) -> None:
         for entry in entries:
@@ -123,6 +128,7 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
             say(entry.children)
 
     say(page.toc.items)
+    html = MARKDOWN.sub(lambda link: link[1] + (link[2].replace("README", "index")) + ".html", html)
     html = FORMULA.sub(lambda formula: mathml(unescape(formula[1])), html)
     if page.file.src_uri == EXPLORER:  # made where pandas is installed
         command = [ROOT / ".venv/bin/python", ROOT / "scripts/explorer.py"]
@@ -131,6 +137,9 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """Names for what the theme leaves without one: the search, and parts of the navigation."""
-    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    """What the theme leaves out: names of the search and of parts of the navigation, and boxes
+    that the keyboard scrolls.
+    """
+    output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">')
+    output = re.sub("<(pre|table)>", r'<\1 tabindex="0">', output)
     return PART.sub(r'aria-label="\2"', output)

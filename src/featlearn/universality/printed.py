@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Table
-from featlearn.core.stats import plus_minus, side_by_side, summary
+from featlearn.core.stats import plus_minus, summary
 
 #: The thesis' name of fine-tuning with a contrastive loss beside the classes.
 OURS = "Ours"
@@ -23,14 +23,6 @@ NOTE = (
     "run on its own data and networks, in per cent, 95 % interval after the sign; it shows the "
     "protocol and cannot confirm a printed number."
 )
-
-
-def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") -> Table:
-    """Means with intervals: a row of ``by``, and a column a value of ``across``, with its unit."""
-    means = summary(frame, [*by, across])
-    shown = means.assign(column=means[across].astype(str))
-    heads = {str(value): f"{value} {unit}".strip() for value in sorted(frame[across].unique())}
-    return Table(means, side_by_side(shown, list(by), "column", heads))
 
 
 def beside(

@@ -32,12 +32,6 @@ PHASES = {
     "phase_end": ("head back to identity", COLOURS["purple"], 0.0),
 }
 TIMES = {"t1": "I", "t2": "II", "t3": "III", "t4": "end"}
-#: The exponents of the theory.
-EXPONENTS = {
-    "phase_1": "I (2)", "phase_2": "II (3/2)", "phase_3": "III (13/8)",
-    "substitution_t2": "substitution (3/2)", "largest_e12": "|E_12| (-1)",
-    "r2_t3": "R_2 at T_3 (-1/2 to -1/4)", "end_rest": "rest (-1/2)",
-}  # fmt: skip
 #: What decides on the feature of neuron 2: colour, line, label.
 RACE = {
     "h_ratio": (COLOURS["green"], "-", r"$H_{2,1} / H_{2,2}$"),
