@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -31,18 +30,6 @@ def tensors() -> dict[str, torch.Tensor]:
         "hit": torch.tensor([-1, 7]),
         "across": torch.arange(6.0).reshape(2, 3).T,  # not contiguous
     }
-
-
-def test_a_frame_comes_back_and_has_the_same_bytes_again(tmp_path):
-    one, two, three = (tmp_path / f"{name}.parquet" for name in ("one", "two", "three"))
-    write_parquet(tidy_frame(), one)
-    write_parquet(tidy_frame(), two)
-    found = read_parquet(one)
-    pd.testing.assert_frame_equal(found, tidy_frame())
-    write_parquet(found, three)
-    assert one.read_bytes() == two.read_bytes() == three.read_bytes()
-    # no version of pandas stands in the file
-    assert not any(b"pandas" in key for key in pq.read_schema(one).metadata or {})
 
 
 def test_a_frame_with_an_index_is_refused_rather_than_losing_it(tmp_path):

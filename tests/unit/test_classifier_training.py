@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from featlearn.core.errors import DivergedError
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.model import Activation, fixed_block_head
+from featlearn.mrp.model import Activation
 from featlearn.mrp.train import train_classifier
 
 ACTIVATION = Activation(3, 0.3)
@@ -72,16 +72,6 @@ def test_fine_tuning_moves_head_and_encoder_at_once():
     torch.testing.assert_close(found.trace["accuracy"], torch.stack(accuracies))
     strength = w.detach()[:, :, :3].amax(1).clamp(min=0)  # features are the first three axes
     torch.testing.assert_close(found.trace["strength"][-1][..., 0], strength)
-
-
-def test_supervised_training_leaves_the_fixed_head_alone():
-    x, y, w, _ = random_problem()
-    head = fixed_block_head(3, 6, 2).double()
-    found = trained(x, y, w, head, encoder_rate=0.1, head_rate=0, steps=4)
-    for _ in range(4):
-        w = w + 0.1 * classification_descent(x, y, w, head, ACTIVATION).w
-    assert torch.equal(found.u, head)
-    torch.testing.assert_close(found.w, w, rtol=1e-11, atol=1e-13)
 
 
 def test_the_trace_holds_the_start_the_steps_asked_for_and_the_end():

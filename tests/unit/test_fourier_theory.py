@@ -87,19 +87,6 @@ def test_logits_are_the_cosine_sums_times_a_constant(k, p):
     torch.testing.assert_close(logits(unit, a)[0], constant * wanted)
 
 
-def test_printed_phases_of_the_second_term_are_right_as_a_set():
-    """k = 3: they give -24 sin sin cos cos, though each output phase stands at another neuron."""
-    h = pi / 2
-    printed = torch.tensor(
-        [[h, h, 0, pi], [h, h, -pi, 0], [h, -h, 0, 0], [-h, h, 0, 0]], dtype=torch.float64
-    )
-    x = torch.randn(6, 4, generator=random(), dtype=torch.float64)  # three inputs, class
-    inputs = (printed[:, None, :3] + x[:, :3]).cos().sum(-1) ** 3
-    set_of_four = (inputs * (printed[:, 3:] + x[:, 3]).cos()).sum(0)
-    s, c = x.sin(), x.cos()
-    torch.testing.assert_close(set_of_four, -24 * s[:, 0] * s[:, 1] * c[:, 2] * c[:, 3])
-
-
 def objective_by_enumeration(vectors: torch.Tensor) -> torch.Tensor:
     """O of neurons ``vectors`` (..., k + 1, p), the output's last, over all p^k inputs: (...)."""
     k, p = vectors.shape[-2] - 1, vectors.shape[-1]
@@ -169,45 +156,3 @@ def test_the_transform_of_a_network_of_maximum_margin(k, p):
     for j in range(1, p):
         wanted[(*[j] * k, -j % p)] = maximum_margin(k, p) * p**k
     torch.testing.assert_close(transform[..., 1:], wanted[..., 1:], rtol=0, atol=1e-12)
-
-
-def test_the_share_of_all_wrong_classes_is_added_and_not_taken_off():
-    """Before C.2 and C.9 "1 - 1 / (p - 1) = p / (p - 1)" is printed."""
-    vectors = torch.randn(4, 5, generator=random(), dtype=torch.float64)
-    a = tuples(torch.arange(125), 3, 5)
-    h = sum(vectors[j][a[:, j]] for j in range(3)) ** 3
-    eta = torch.stack([(h * vectors[3][(a.sum(-1) - d) % 5]).mean() for d in range(5)])
-    assert objective(vectors).item() == pytest.approx(((1 + 1 / 4) * (eta[0] - eta.mean())).item())
-
-
-def test_terms_of_a_neuron_live_where_their_own_frequencies_are_and_not_where_printed():
-    """Lemmas C.19, C.20, k = 3: of u_1^3 w at j_2 = j_3 = 0 (printed: j_1 = 0), and so on."""
-    p = 5
-    u1, u2, u3, w = torch.randn(4, p, generator=random(), dtype=torch.float64)
-    ones = torch.ones(p, dtype=torch.float64)
-
-    def transform(*factors: torch.Tensor) -> torch.Tensor:
-        return torch.fft.fftn(torch.einsum("a,b,c,d->abcd", *factors))
-
-    cube = transform(u1**3, ones, ones, w)
-    assert cube[1:, 0, 0, 1:].abs().min() > 1e-3  # where it should vanish as printed
-    cube[:, 0, 0] = 0
-    assert cube.abs().max() < 1e-10
-    square = transform(u1**2, u2, ones, w)
-    assert square[1:, 1:, 0, 1:].abs().min() > 1e-3
-    square[:, :, 0] = 0
-    assert square.abs().max() < 1e-10
-    whole = (u1[:, None, None] + u2[:, None] + u3) ** 3
-    neuron = torch.fft.fftn(torch.einsum("abc,d->abcd", whole, w))
-    mixed = factorial(3) * transform(u1, u2, u3, w)
-    # the product of transforms, where no input's frequency is 0, and not elsewhere
-    torch.testing.assert_close(neuron[1:, 1:, 1:], mixed[1:, 1:, 1:])
-    assert (neuron - mixed)[:, 0, 0, 1:].abs().max() > 1e-3
-
-
-def test_the_norm_behind_c_15_is_bounded_by_that_of_order_1_and_not_2():
-    """||z||_{(k + 1) / 2} <= ||z||_2 is printed; with two inputs it is false."""
-    z = torch.rand(50, 4, generator=random(), dtype=torch.float64)
-    for k in (2, 3, 4, 5):
-        assert (z.norm((k + 1) / 2, 1) <= z.norm(1, 1)).all()
-    assert (z.norm(1.5, 1) > z.norm(2, 1)).all()

@@ -1,6 +1,5 @@
 """The frame around every script, driven without Snakemake's scheduler."""
 
-import ast
 import importlib
 import importlib.metadata
 import importlib.util
@@ -366,30 +365,6 @@ def test_jobs_of_other_inputs_or_outputs_keep_theirs_apart():
         with pytest.raises(KeyError), Job(given) as job:
             raise KeyError(places.add(job.checkpoints))
     assert len(places) == 4
-
-
-SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "scripts").rglob("*.py"))
-
-
-def is_there(module: str, name: str) -> bool:
-    found = importlib.import_module(module)
-    if hasattr(found, name):
-        return True
-    return hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{name}") is not None
-
-
-def test_every_script_imports_what_there_is():
-    # a script runs within a job only: without this, a name that moved is found by a failed run
-    missing = [
-        f"{script.name}: {node.module}.{alias.name}"
-        for script in SCRIPTS
-        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("featlearn")
-        for alias in node.names
-        if not is_there(node.module, alias.name)
-    ]
-    assert SCRIPTS
-    assert not missing
 
 
 def plain(frame):

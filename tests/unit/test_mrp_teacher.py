@@ -147,23 +147,6 @@ def test_a_large_mixed_kernel_grows_at_the_rate_of_the_closed_form_and_a_pure_on
     assert measured[0, 1] < 1e-2 * measured[0, 0]
 
 
-def test_the_noiseless_draw_differs_by_the_noise_alone(problem):
-    noisy, features, _ = problem
-    clean, _, _ = drawn(noiseless=True)
-    for name in ("y", "owner", "strength", "total", "strong"):
-        assert torch.equal(getattr(noisy, name), getattr(clean, name))
-    xi = noisy.x - clean.x
-    flat = features.flatten(1, 2)
-    rest = clean.x - torch.einsum(
-        "rnpv,rvd->rnpd", torch.einsum("rnpd,rvd->rnpv", clean.x, flat), flat
-    )
-    assert rest.abs().max() < 1e-12  # only features are left
-    on_feature = noisy.owner >= 0
-    assert xi[on_feature].norm(dim=-1).square().mean().sqrt() == pytest.approx(SPEC.noise, rel=0.05)
-    size = SPEC.background_std * SPEC.dimension**0.5
-    assert xi[~on_feature].norm(dim=-1).square().mean().sqrt() == pytest.approx(size, rel=0.05)
-
-
 def test_noise_is_sorted_by_whose_patch_it_lies_on():
     features = torch.eye(3, dtype=torch.float64).view(1, 3, 1, 3)
     w = torch.tensor([[[0.5, 0.0, 1.0], [0.0, 0.1, 2.0]]], dtype=torch.float64)[:, :, :3]

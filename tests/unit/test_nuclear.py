@@ -100,18 +100,6 @@ def test_optima_of_the_featuriser_are_those_of_a_search_without_derivatives(
     assert loss((alpha, beta)) < loss(sheet) + 1e-6
 
 
-def test_descent_that_is_stopped_gives_the_ratio_of_the_sheet():
-    # 1.92, where the optimum has 4.89: 3000 steps from 0 with a rate that falls by a cosine
-    seen = model.sums(2000, 40, 240, 0.3, generator(0, "stopped"))
-    s = torch.stack(seen[:2], 1).numpy()
-    second, w = s.T @ s / len(s), np.full(2, 1e-4)
-    for step in range(3000):
-        wrong = 1 / (1 + np.exp(s @ w))
-        gradient = -wrong @ s / len(s) + 0.01 * second @ w / math.sqrt(w @ second @ w)
-        w -= 0.025 * (1 + math.cos(math.pi * step / 3000)) * gradient / (40, 200)
-    assert w[0] / w[1] == pytest.approx(1.92, abs=0.04)
-
-
 def test_gaussian_accuracy_crosses_a_half_at_the_threshold():
     r, gamma = 4000, 0.3
     d = r + round(model.threshold(r, gamma))
@@ -364,20 +352,6 @@ def test_other_weights_make_another_run_and_missing_files_are_told(tmp_path):
     before = _job(tmp_path, settings).params.state
     file.write_bytes(b"12")
     assert _job(tmp_path, settings).params.state != before
-
-
-def test_rows_are_those_of_the_images_and_hold_no_copy():
-    first, second = torch.arange(10.0).view(10, 1, 1, 1), torch.arange(10.0, 16).view(6, 1, 1, 1)
-    rows = Rows(
-        [(first, torch.tensor([7, 2])), (second, torch.tensor([5])), (first, torch.tensor([0]))]
-    )
-    whole = torch.tensor([7.0, 2, 15, 0])
-    assert rows.shape == (4, 1, 1, 1)
-    assert torch.equal(rows[:].flatten(), whole)
-    at = torch.tensor([3, 0, 2, 2])
-    assert torch.equal(rows[at].flatten(), whole[at])
-    assert torch.equal(rows[1:9].flatten(), whole[1:])
-    assert rows.parts[0][0] is first
 
 
 def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkeypatch):

@@ -82,12 +82,6 @@ def experiment(garden, cache):
     return RealExperiment("garden", tiny(garden), cache, seed=0, replicate=0)
 
 
-def test_a_name_that_is_no_file_name_is_refused():
-    sets = {"my/flowers": {"data": {"kind": "digits"}}}
-    with pytest.raises(ConfigError, match=r"real_images must be names of at most 64"):
-        load({"real_images": sets}, ROOT)
-
-
 @pytest.mark.parametrize(("change", "told"), [
     ({"data": {"size": 20}}, "pretraining.objective.simmim.mask_size: 8;"),
     ({"pretraining": {"processes": 3, "nodes": 2}}, "pretraining.processes: 3;"),
@@ -101,13 +95,6 @@ def test_values_that_contradict_each_other_are_named(change, told):
     settings = filled(**merge({"data": {"kind": "folder", "path": "f"}}, change))
     (line,) = faults({"own": settings})
     assert line.startswith(f"real_images.own.{told}")
-
-
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
-def test_a_scale_by_name_is_the_scale_by_file(scale):
-    by_file = load(read_yaml(ROOT / "config" / "scale" / f"{scale}.yaml"), ROOT)
-    assert load({"scale": scale}, ROOT) == by_file
-    assert not list(faults(by_file["real_images"]))
 
 
 def test_the_config_for_a_processor_is_valid_and_makes_the_pair_and_the_triple_of_the_paper():
@@ -201,17 +188,6 @@ def test_test_images_are_the_own_ones_else_validation_else_a_share(tmp_path):
     assert as_opened(settings)["shares"] == {}
     (tmp_path / "test").mkdir()
     assert as_opened(settings)["splits"] == {"train": "train", "test": "test"}
-
-
-def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
-    data = tiny(garden)["data"]
-    summary, broken, twice = describe(data, cache, 0, "garden")
-    assert not summary[["repeated", "contradicted"]].to_numpy().any()
-    assert summary["images"].sum() == 36
-    assert set(summary["class"]) == set(COLOURS)
-    assert summary.groupby("role")["images"].sum().to_dict() == {"train": 29, "test": 7}
-    assert broken[["split", "file"]].to_numpy().tolist() == [["all", "rose/broken.jpg"]]
-    assert twice.empty
 
 
 def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tmp_path):

@@ -21,7 +21,6 @@ from featlearn.core.publish import (
     PACKAGE,
     TABLE,
     exhibits,
-    is_known,
     refuse_unknown,
     refuse_unknown_findings,
     story,
@@ -260,19 +259,6 @@ def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared(
         refuse_unknown(texts, quoted)
         figures |= {f"{paper}/{one.name}" for one in shown}
     assert {entry["figure"] for entry in entries if "figure" in entry} <= figures
-
-
-@pytest.mark.parametrize("claim", [
-    "mrp/headline-captured",
-    "mrp/c3-c-mae",
-    "contrastive/shapes-fig-1-colour-of-supervised",
-    "noncontrastive/images-digits-collapse",
-    "looped/tight-as-printed",
-])  # fmt: skip
-def test_a_claim_is_known_by_what_its_paper_spells(claim):
-    assert is_known(claim)
-    assert not is_known(f"{claim}y")
-    assert not is_known(f"nuclear/{claim.partition('/')[2]}")
 
 
 def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():

@@ -246,18 +246,6 @@ def of_names(module, groups) -> dict[str, dict]:
     return {names[id(p)]: group for group in groups for p in group["params"]}
 
 
-def test_norms_biases_and_tokens_are_not_decayed():
-    module = Deep()
-    found = of_names(module, parameter_groups(module, 0.05))
-    decayed = {name for name, group in found.items() if group["weight_decay"] == 0.05}
-    assert decayed == {
-        *("encoder.patch_embed.0.weight", "encoder.blocks.0.weight", "encoder.blocks.2.weight"),
-        "head.weight",
-    }
-    assert set(found) == {name for name, _ in module.named_parameters()}
-    assert {group["lr_scale"] for group in found.values()} == {1.0}
-
-
 def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     module = Deep()
     found = of_names(module, parameter_groups(module, 0.05, layer_decay=0.5))

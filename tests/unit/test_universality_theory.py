@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from featlearn.universality.closed_forms import (
     constrained_least_squares,
     on_sphere,
-    pair_loss,
     three_states,
     threshold,
 )
@@ -45,22 +44,6 @@ def test_optimum_of_pretraining(weights, size, scales, wanted, value) -> None:
     assert loss == pytest.approx(value, abs=1e-6)
 
 
-def test_theorem_7_1_by_enumeration() -> None:
-    random = np.random.default_rng(0)
-    table = random.standard_normal((5, 4, 3))  # phi of invariant and spurious state
-    p = random.dirichlet(np.ones(5))
-    q = random.dirichlet(np.ones(4), size=5)  # of the spurious state, given the invariant one
-    means = np.einsum("ru,ruk->rk", q, table)
-    centre = p @ means
-    loss = 0.0
-    for r in range(5):
-        for u in range(4):
-            for other in range(4):
-                weight = p[r] * q[r, u] * q[r, other]
-                loss -= weight * table[r, u] @ (table[r, other] - centre)
-    assert loss == pytest.approx(-p @ np.square(means - centre).sum(1), abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("b", "norm", "near", "far"),
     [(0.05, 1.1902, 0.0405, 1.176), (0.1, 0.9864, 0.0353, 1.172), (0.15, 0.8060, 0.0287, 1.148),
@@ -82,16 +65,6 @@ def test_four_states_are_a_square_on_the_circle_and_a_simplex_on_a_sphere() -> N
         for _ in range(20):
             _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
             assert loss == pytest.approx(wanted, abs=1e-9)
-
-
-def test_gradient_of_points() -> None:
-    random = np.random.default_rng(2)
-    points, p = random.standard_normal((4, 3)), random.dirichlet(np.ones(4))
-    _, slope = pair_loss(points, p)
-    step = np.zeros((4, 3))
-    step[1, 2] = 1e-6
-    numeric = (pair_loss(points + step, p)[0] - pair_loss(points - step, p)[0]) / 2e-6
-    assert slope[1, 2] == pytest.approx(numeric, rel=1e-6)
 
 
 def test_probe_is_the_constrained_optimum() -> None:

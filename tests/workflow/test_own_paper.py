@@ -53,18 +53,6 @@ def test_a_paper_alone_gets_ledger_catalogue_and_report(template_finished):
     assert f"  {MEASURED}\n" in (results / "checksums.txt").read_text()
 
 
-def test_it_comes_out_the_same_a_second_time_and_then_there_is_nothing_to_do(
-    template_finished, tmp_path
-):
-    toy = template_finished.copy(tmp_path)
-    before = toy.checksums()
-    for folder in ("toy", "provenance"):
-        shutil.rmtree(toy / "results/smoke" / folder)
-    toy.snakemake(cores=1).well()
-    assert toy.checksums() == before
-    assert toy.snakemake("--dry-run").nothing_to_do
-
-
 def test_a_target_or_the_config_chooses_it_among_the_papers(repository):
     own = {"toy_averaging", "toy_show_averaging", "toy_judge_averaging"}
     results = {"all", "catalogue", "checksums", "claims", "report"}

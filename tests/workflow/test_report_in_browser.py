@@ -350,11 +350,6 @@ def of_claims(request, browser, reports):
     return opened(browser, reports[request.param])
 
 
-@pytest.fixture
-def own_page(browser, reports):
-    return opened(browser, reports["own"])
-
-
 def in_time(browser, condition) -> None:
     """Wait for what the page does when it is told of a new address, which is not at once."""
     from selenium.webdriver.support.ui import WebDriverWait
@@ -571,15 +566,3 @@ def test_text_stands_out_in_light_and_dark(browser, page, scheme):
     dark = run(browser, "getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
     assert dark == (scheme == "dark")
     assert browser.execute_script(CONTRAST) == []
-
-
-@browser_test
-@pytest.mark.parametrize("width", [360])
-def test_a_phone_hides_no_number_of_a_table(browser, own_page, width):
-    resize(browser, width)
-    boxes = run(browser, "[...document.querySelectorAll('.scroll td')].map((cell) =>"
-                " cell.getBoundingClientRect()).map((box) => [box.left, box.right])")  # fmt: skip
-    assert boxes
-    assert all(left >= 0 and right <= width for left, right in boxes)
-    head = "getComputedStyle(document.querySelector('#table-accuracy td:last-child'), '::before')"
-    assert "of the labels" in run(browser, f"{head}.content")
