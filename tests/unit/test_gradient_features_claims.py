@@ -10,7 +10,7 @@ import pytest
 from featlearn.core.config import load
 from featlearn.gradient_features.analysis.appendix import Appendix
 from featlearn.gradient_features.analysis.cones import Cones
-from featlearn.gradient_features.analysis.frozen import FITTING, PRINTED, Frozen
+from featlearn.gradient_features.analysis.frozen import FITTING, Frozen
 from featlearn.gradient_features.analysis.learning import Learning
 from featlearn.gradient_features.analysis.lemmas import Lemmas
 from featlearn.gradient_features.analysis.opponents import Baselines
@@ -70,12 +70,12 @@ def cones(linear=0.5, uniform=0.5, sure=1.0, partner=1.0, power=-0.25, cone=3.0)
     }  # fmt: skip
 
 
-def frozen(overshoot=50.0, error=0.02, head=0.5, loss=0.4, missed=0.2, power=2.0):
+def frozen(overshoot=50.0, error=0.02, head=0.5, missed=0.2, power=2.0):
     four = {"law": "four", "step": 100, "value": error}
     return {
         "smooth": rows({"rule": "1 / L", "train": 0.1}, {"rule": "1 / t", "train": overshoot}),
         "curves": rows(
-            four | {"reading": FITTING, "loss": 0.1}, four | {"reading": PRINTED, "loss": loss},
+            four | {"reading": FITTING, "loss": 0.1},
             {"law": "multi_index", "reading": "as printed", "step": 9, "value": missed},
         ),
         "heads": rows({"law": "four", "method": "linear", "best": True, "value": head},

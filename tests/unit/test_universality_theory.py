@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from featlearn.universality.closed_forms import (
     constrained_least_squares,
     on_sphere,
+    pair_loss,
     three_states,
     threshold,
 )
@@ -65,6 +66,16 @@ def test_four_states_are_a_square_on_the_circle_and_a_simplex_on_a_sphere() -> N
         for _ in range(20):
             _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
             assert loss == pytest.approx(wanted, abs=1e-9)
+
+
+def test_gradient_of_points() -> None:
+    random = np.random.default_rng(2)
+    points, p = random.standard_normal((4, 3)), random.dirichlet(np.ones(4))
+    _, slope = pair_loss(points, p)
+    step = np.zeros((4, 3))
+    step[1, 2] = 1e-6
+    numeric = (pair_loss(points + step, p)[0] - pair_loss(points - step, p)[0]) / 2e-6
+    assert slope[1, 2] == pytest.approx(numeric, rel=1e-6)
 
 
 def test_probe_is_the_constrained_optimum() -> None:
