@@ -453,9 +453,10 @@ def test_random_features_tell_what_a_line_through_pixels_cannot(tmp_path, cache)
         results=cache, params=SimpleNamespace(cache="images"), device="cpu",
         tell=lambda words: None,
     )  # fmt: skip
-    found = measure(job)["baselines"].pivot_table(
-        index="labels", columns="baseline", values="value"
-    )
+    state = torch.get_rng_state()
+    made = measure(job)["baselines"]
+    assert torch.equal(state, torch.get_rng_state())  # a job draws from streams of its seed alone
+    found = made.pivot_table(index="labels", columns="baseline", values="value")
     rows = RealExperiment("levels", settings, cache / "images", 0, 0).labelled_rows
     assert sorted(found.index) == sorted(len(own) for own in rows.values())
     most = found.loc[found.index.max()]
