@@ -139,9 +139,10 @@ def plan(
 
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
     """A run of other sizes than its scale's is nobody's to expect; of its papers some will do."""
-    plain = load({key: config[key] for key in ("scale", "portable", "seed")}, root)
+    chosen = {key: config[key] for key in ("scale", "portable", "seed")}
+    plain = load(chosen, root)
     if {*config["papers"]} <= {*plain["papers"]}:
-        plain["papers"] = config["papers"]
+        plain = load({**chosen, "papers": config["papers"]}, root)
     name = plain_run(plain)
     if _has_other_seed(root, config):
         name += f"{SEED}{config['seed']}"
