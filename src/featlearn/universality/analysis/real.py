@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import PAGE, PALETTE, canvas
@@ -109,6 +109,8 @@ def _panels(ladders: Sequence[str], methods: Sequence[str]) -> tuple[Figure, lis
     return drawn, list(drawn.subplots(*shape, squeeze=False).flat)
 
 
+CONTROLLED = """On 2026-11-26, after a first run with both claims outside their bands and the control undecided: the
+control is a premise of both. Bands kept."""
 LADDER = "accuracy after pre-training on all sets less that on the target alone, the {} of three "
 LADDER += "targets and of 5 % of the labels and all"
 
@@ -128,8 +130,13 @@ class Real(Claims):
             found += [reading(own, FEW), reading(own, ALL)]
         return worst(found, axis=0)
 
+    @premise(">=")
+    def learned(self):
+        """pre-training on the target beats raw pixels, random features and the untrained network in each replicate"""
+        return self.learned_not_raw().min(), 0.0
+
     @claim("Figures 7.1 and 7.3", LADDER.format("largest"), low=-1, high=-0.02,
-           paper_says=TARGET_DECREASES, id="real-target-falls")  # fmt: skip
+           paper_says=TARGET_DECREASES, id="real-target-falls", premises=("learned",), changed=CONTROLLED)  # fmt: skip
     def target_falls(self):
         """On real pictures the accuracy on every target falls with the sets of the pre-training.
 
@@ -138,7 +145,7 @@ class Real(Claims):
         return self.over_ladders(np.max, lambda own, p: own.change(every=False, percent=p))
 
     @claim("Figures 7.1 and 7.3", LADDER.format("smallest"), low=0, high=1,
-           paper_says=AVERAGE_INCREASES, id="real-average-rises")  # fmt: skip
+           paper_says=AVERAGE_INCREASES, id="real-average-rises", premises=("learned",), changed=CONTROLLED)  # fmt: skip
     def average_rises(self):
         """On real pictures the average accuracy rises with the sets of the pre-training in every ladder.
 
