@@ -110,8 +110,7 @@ def recorder(monkeypatch) -> Recorder:
 
 def test_pre_training_begins_with_the_weights_of_supervised_training(experiment, config, recorder):
     for method, settings in config["pretraining"].items():
-        teacher = experiment.encoder("vit").state_dict() if settings["teacher"] else None
-        encoder, _ = experiment.pretrain(method, settings, teacher=teacher)
+        encoder, _ = experiment.pretrain(method, settings)
         assert same(encoder.state_dict(), experiment.encoder(settings["encoder"]).state_dict())
     names = [call[4] for call in recorder.calls]
     assert len(set(names)) == len(names)
