@@ -158,7 +158,7 @@ def ranks(swept: pd.DataFrame) -> Figure:
         if trials <= FEW:
             ax.plot(means["weight"], means[name], "o", color=colour, markersize=3, alpha=0.5)
         ax.set(title=title, xlabel=None, ylabel=title if name == "value" else "stable rank")
-        ax.tick_params(axis="x", labelsize=8)
+        ax.tick_params(axis="x", labelsize=8, rotation=45)
         ax.margins(x=0.12)
     axes[0].set_yscale("log")
     drawn.supxlabel(rf"weight $\lambda$ of the penalty; {trials} trials", fontsize=9)
