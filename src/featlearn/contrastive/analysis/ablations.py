@@ -153,22 +153,6 @@ class Ablations(OfModels):
         """
         return self.effect("higher-thresholds")
 
-    @claim("Remark 2.4; Definition 2.1; section 3, bias schedule and T1", "NMSE minus that of the reference, the "
-           "largest of four changes by magnitude", low=NO_LESS, high=NO_MORE, changed="Merged from "
-           "masked-negatives, dictionary-qr, schedule-growth-not-needed and t1-not-critical on 2026-11-25 after "
-           "their results were seen; the band is theirs.", paper_says="“adding such augmentations do not reveal "
-           "any further insights”")  # fmt: skip
-    def ablation_as_good(self):
-        """The error is that of the reference with masked negatives, a random orthonormal dictionary, thresholds
-        that only follow the norm, or an earlier end of stage I.
-
-        A change below a twentieth of the mean square is none.
-        """
-        arms = ("masked-negatives", "qr", "no-growth", "early-t1")
-        effects = np.stack([self.effect(arm) for arm in arms])
-        worst = np.abs(effects).argmax(axis=0)
-        return np.take_along_axis(effects, worst[None], axis=0)[0]
-
     @claim("Section 3, bias schedule (as printed, kb = 1); Theorem 3.4, lambda in [d^-1.499, d^-1.001]",
            "share of neurons that fire at all, at the end, the smaller of two arms", low=0.1, high=1.0,
            possible=SHARE, premises=(), changed="Merged from printed-schedule and strong-decay on 2026-11-25 after "

@@ -112,13 +112,6 @@ def printed_gradient(instances: pd.DataFrame) -> Table:
     return Table(result, wide.rename(columns={"scale": "standard deviation of a weight"}))
 
 
-def needs_large(config: Mapping[str, Any]) -> str | None:
-    largest = max(config["identities"]["sizes"])
-    if largest >= 512 and config["identities"]["replicates"] >= 10:
-        return None
-    return f"at most {largest} atoms; the band was derived for 512 or more and 10 replicates."
-
-
 def needs_wide(config: Mapping[str, Any]) -> str | None:
     """Two sizes of the input at the square of the atoms or above."""
     wide, replicates = config["identities"]["wide"], config["identities"]["replicates"]
@@ -185,19 +178,6 @@ class Sampled(Claims):
             for check in ("off_noise", "wide_signal_share")
         ]
         return np.maximum(*exponents)
-
-    @claim("Section 4, decoding map", "share of the non-zero codes of one view that are z_j, threshold 1/2, "
-           "largest d", low=0.9, high=1.0, possible=SHARE, out_of_reach=needs_large,
-           changed="Until 2026-11-25 the sizes ended at 128 atoms.", paper_says=r"“it can be recovered both from "
-           r"$2\mathbf{D}\mathbf{M}z$ and from $2(\mathbf{I} - \mathbf{D})\mathbf{M}z$ with the correct decoding”",
-           failure="limit only")  # fmt: skip
-    def decoding_precision(self):
-        """A non-zero code that a threshold reads off one view is that of an active atom.
-
-        Read as nine of ten, as a limit in d: silent atoms pass the threshold of 1/2 ever more rarely, 0.7 % of them
-        at d = 128 and 4 in ten million at 512.
-        """
-        return self.by_setting("decoding_precision").iloc[:, -1]
 
     @claim(r"Theorem C.1(4), Lemma B.2(f): $O(d 2^{-\sqrt{\log d}})$ large coordinates",
            "Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d), g Gaussian: at d = 10^200 over at 10^2", low=0.0, high=1.0,
