@@ -252,6 +252,19 @@ def test_expectations_have_their_closed_forms():
     assert chances == pytest.approx([0.633, 1.014, 1.790, 10.42], rel=2e-3)
 
 
+def test_one_masked_view_decodes_at_512_atoms_and_not_yet_at_128():
+    """Section 4; a coordinate of a view has the sample's noise, and that of the mask as well."""
+    found = pd.concat(sampled.sparse_and_dense(streams(1), (32, 128, 512), 400))
+    rows = found[found["check"] == "decoding_precision"]
+    precision = rows.groupby("setting")["measured"].mean()
+    for atoms in (128, 512):
+        spec = SparseCoding(atoms, 8 * atoms)
+        silent = (1 - spec.p) * math.erfc(sampled.DECODING_THRESHOLD / (2 * spec.sigma))
+        assert precision[atoms] == pytest.approx(spec.p / (spec.p + silent), abs=0.06)
+    assert precision[32] < precision[128] < 0.8
+    assert precision[512] > 0.99
+
+
 def test_without_augmentation_the_share_in_the_span_grows_as_its_closed_form():
     config = {"atoms": 8, "dimensions": [32, 64], "neurons": 200, "anchors": 2000,
               "negatives": 400, "learning_rate": 0.5, "steps": 6}  # fmt: skip

@@ -265,7 +265,7 @@ def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared(
 @pytest.mark.parametrize("claim", [
     "mrp/headline-captured",
     "mrp/c3-c-mae",
-    "contrastive/shapes-fig-1-shape",
+    "contrastive/shapes-fig-1-colour-of-supervised",
     "noncontrastive/images-digits-collapse",
     "looped/tight-as-printed",
 ])  # fmt: skip
