@@ -86,6 +86,7 @@ def work() -> None:
             config=config[paper][section],
             rule=f"{paper}_{section}",
             seed=config["seed"],
+            wildcards={"group": "0"},
             device=device,
             tell=lambda _: None,
         )

@@ -58,7 +58,7 @@ KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
         CONFIG["noncontrastive"]["algorithm"],
         {},
     ),
-    "transformer": ("gemfilter.experiments.training:measure", TRAINED, {}),
+    "transformer": ("gemfilter.experiments.training:measure", TRAINED, {"group": "0"}),
     "nuclear": ("nuclear.experiments.domains:train_stack", DOMAINS, {"stack": "0"}),
 }
 OUTPUTS = ("weights", "history", "learning", "flow", "curves", "trained")

@@ -1,9 +1,15 @@
 """GemFilter: methods against enumerations and `transformers`, costs against formulas, metrics."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams, generator
+from featlearn.gemfilter import config as gemfilter_config
+from featlearn.gemfilter.experiments import training
 from featlearn.gemfilter.experiments.costs import counted, scaled
 from featlearn.gemfilter.generation import Meter, answer, filtered, read
 from featlearn.gemfilter.haystack import set_score
@@ -182,6 +188,26 @@ def test_a_lesson_asks_for_what_it_told():
             at = row.index(row[place])
             assert row[at : at + 4] == row[place : place + 4]
             assert row[place - 1] == 1
+
+
+def test_a_network_does_not_depend_on_the_others_of_its_job(monkeypatch):
+    """Five at once, and four and one: replicates keep their streams and numbers."""
+    config = load({"scale": "smoke"}, Path(__file__).parents[2])["gemfilter"]["trained"]
+
+    def trained(together):
+        monkeypatch.setattr(gemfilter_config, "TOGETHER", together)
+        parts = [
+            training.measure(SimpleNamespace(config=config, rule="r", seed=0, device="cpu",
+                                             wildcards={"group": str(group)}))
+            for group in range(len(gemfilter_config.groups(config)))
+        ]  # fmt: skip
+        words = torch.cat([part["weights"]["words"] for part in parts])
+        return words, sorted({one for part in parts for one in part["curves"]["replicate"]})
+
+    (one, first), (several, second) = trained(5), trained(4)
+    assert first == second == [0, 1, 2, 3, 4]
+    torch.testing.assert_close(several, one, rtol=0, atol=1e-5)
+    assert (one[0] - one[4]).abs().max() > 0.1
 
 
 @torch.no_grad()

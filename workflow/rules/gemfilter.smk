@@ -10,22 +10,29 @@ MODELS = GEMS["language"]["models"]
 
 if "trained" in READERS:
 
-    # the stand-in
+    # the stand-ins, a few in a job
     use rule compute as gemfilter_training with:
         output:
-            **outputs("gemfilter/training", "curves"),
-            **outputs("gemfilter", weights="trained"),
+            **outputs("gemfilter/training", curves="curves-{group}"),
+            **outputs("gemfilter", weights="trained-{group}"),
         params:
             **by("gemfilter.experiments.training:measure", GEMS["trained"]),
 
-    experiment("gemfilter", "training", section=GEMS["trained"], contains="stand-in")
+    TRAINED_BY = {"group": range(len(gemfilter_config.groups(GEMS["trained"])))}
+    TRAINED_WEIGHTS = filled(rules.gemfilter_training.output.weights, TRAINED_BY)
+    experiment(
+        "gemfilter",
+        "training",
+        section=GEMS["trained"],
+        over=TRAINED_BY,
+        also=TRAINED_WEIGHTS,
+        contains="stand-in",
+    )
 
 
 use rule compute as gemfilter_needle with:
     input:
-        weights=lambda wildcards: (
-            rules.gemfilter_training.output.weights if wildcards.network == "trained" else []
-        ),
+        weights=lambda wildcards: TRAINED_WEIGHTS if wildcards.network == "trained" else [],
     output:
         **outputs("gemfilter/needle", "scores layers maps rows texts", at="{network}-*"),
     resources:

@@ -12,6 +12,8 @@ from featlearn.gemfilter.words import TASKS
 
 #: Layers of the hand-wired network.
 WIRED_LAYERS = 8
+#: Stand-ins that a job trains: ten minutes of a core. Of others the last digits are not the same.
+TOGETHER = 4
 #: Tokens of a needle and its distractors (answer 3, three distractors).
 NEEDLES, ANSWER = 4, 3
 
@@ -52,6 +54,12 @@ def reader(gemfilter: Mapping[str, Any], name: str) -> dict[str, Any]:
         shared = {key: value for key, value in language.items() if key != "models"}
         return {**shared, **language["models"][name]}
     return dict(gemfilter[name])
+
+
+def groups(trained: Mapping[str, Any]) -> list[range]:
+    """The replicates that each job of the training has."""
+    count = trained["replicates"]
+    return [range(first, min(first + TOGETHER, count)) for first in range(0, count, TOGETHER)]
 
 
 def sizes(model: Mapping[str, Any]) -> dict[str, int]:

@@ -257,12 +257,12 @@ FINDS_NOTHING = (
 RECIPE = (
     "Values are distinct within a prompt, after a pilot in which repeated ones were ambiguous; "
     "gradients are clipped and all stages share one warm-up and cosine, as the pilot had them; "
-    "five networks, after desk with three left trained-beats-full and -snapkv undecided, which by "
-    "their spread four would decide; bands kept."
+    "ten networks, after desk with four, of four layers, left eight of ten claims undecided; bands "
+    "kept."
 )
 LAYERS = (
     "Added with four layers in place of two, whose filter was the last, after two networks of four on other "
-    "prompts; fresh networks."
+    "prompts; fresh networks. Ten, after desk with four left these undecided."
 )
 VARIANT = (
     "Kind and sentence, after a run was published: a theorem before, but the variant is ours, and "

@@ -14,8 +14,10 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import torch
 from torch import Tensor
 
+from featlearn.core.files import read_tensors
 from featlearn.core.seeds import Streams
 from featlearn.gemfilter.generation import Answer, Reading, answer, read
 from featlearn.gemfilter.selection import Method, arms, observed, per_head, products
@@ -39,7 +41,7 @@ def measure(job: Job) -> Results:
     if "folder" in own:
         stand, kept = language(own, job.device), kept[0]
     else:
-        stand = wired(own, job.seed) if name == "wired" else trained(own, job.tensors("weights"))
+        stand = wired(own, job.seed) if name == "wired" else trained(own, _weights(job))
     network, window = stand.network, own["window"]
     methods = arms(kept, window, own["filter_layer"], network.layers)
     frames: dict[str, list[pd.DataFrame]] = {}
@@ -70,6 +72,12 @@ def measure(job: Job) -> Results:
                     tokens=asked.tokens.shape[1],
                 ))  # fmt: skip
     return {key: pd.concat(found, ignore_index=True) for key, found in frames.items()}
+
+
+def _weights(job: Job) -> dict[str, Tensor]:
+    """Of all trained networks, each (R, ...): those of the jobs one behind the other."""
+    parts = [read_tensors(file, job.device) for file in job.files("weights")]
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
 def _by_replicate(stand: Stand, columns: Mapping[str, Tensor]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Train the stand-in: its weights, and how many answers are right on the way."""
+"""Train the stand-ins, some in a job: weights, and how many answers are right on the way."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from featlearn.core.schedules import Part, Schedule
 from featlearn.core.seeds import Streams, generator
+from featlearn.gemfilter.config import groups
 from featlearn.gemfilter.stand_in import Lessons
 from featlearn.transformers.decoder import Weights, start
 from featlearn.transformers.train import Recipe, train
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Train the stand-in reader, short sequences first."""
+    """Train stand-in readers, short sequences first."""
     config = job.config
-    streams = Streams(job.seed, "gemfilter", "training", range(config["replicates"]))
+    replicates = groups(config)[int(job.wildcards["group"])]
+    streams = Streams(job.seed, "gemfilter", "training", replicates)
     draws, looked = streams("batches"), config["looked_at"]
     rows, step = [], 0
     # one warm-up and one cosine, of which a stage is a part
@@ -55,7 +57,7 @@ def measure(job: Job) -> Results:
             {"step": step + look.step, "body": int(body), "replicate": replicate, "value": value}
             for look in looks[place > 0 :]
             for body, values in look.seen.items()
-            for replicate, value in enumerate(values.tolist())
+            for replicate, value in zip(replicates, values.tolist(), strict=True)
         ]
         step += stage["steps"]
     return {"weights": {n: w.cpu().contiguous() for n, w in weights.items()},
