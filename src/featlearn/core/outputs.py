@@ -51,7 +51,10 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
         if made.frame.empty:
             raise FeatlearnError(f"{first.name}: the table has no rows; expected measurements")
         write_parquet(made.frame, first)
-        write_markdown_table(made.shown, second, title=title, notes=_notes(made))
+        # a bar in a cell or a heading would begin another cell
+        shown = made.shown.rename(columns=lambda name: str(name).replace("|", r"\|"))
+        shown = shown.replace(r"\|", r"\\|", regex=True)
+        write_markdown_table(shown, second, title=title, notes=_notes(made))
     elif hasattr(made, "savefig"):
         from featlearn.core.plots import save
 
