@@ -94,6 +94,15 @@ def test_a_verdict_that_a_neighbour_turns_is_undecided_and_says_with_what(base, 
     assert told["turns_with"].startswith("four times the steps: ") == (left == UNDECIDED)
 
 
+@pytest.mark.parametrize(("quantity", "left"), [
+    ("share at 1,024 anchors", UNDECIDED), ("smaller of two shares at 256 anchors", HOLDS),
+])  # fmt: skip
+def test_a_neighbour_that_measured_something_else_does_not_count(quantity, left):
+    fails = beside("four times the steps", high=0.1, used=1.0) | {"quantity": quantity}
+    told = with_neighbours(row(high=1.0) | {"quantity": "share at 256 anchors"}, [fails])
+    assert told["verdict"] == left
+
+
 @pytest.mark.parametrize(("values", "used", "left", "way"), [
     ((0.2, 0.21, 0.19), 10.0, OUTSIDE, "towards the band"),
     ((0.9, 0.91, 0.89), 10.0, FAILS, "away from the band"),

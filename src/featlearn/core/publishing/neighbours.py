@@ -1,11 +1,13 @@
 """What the neighbours of a run say of its verdicts.
 
 A verdict that one turns is ``undecided``. A claim ``outside premises`` whose number goes away from
-the band as a neighbour goes ``towards`` the premise ``fails``.
+the band as a neighbour goes ``towards`` the premise ``fails``. What measured another quantity says
+nothing of a claim.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,7 +45,7 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
     alone = row["alone"] if "alone" in row else row["verdict"]
     outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
     contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,)}.get(alone, ())
-    alike = [one for one in found if one["spread_kind"] == row["spread_kind"]]
+    alike = [one for one in found if _measures(one) == _measures(row)]
     turning = [one for one in alike if one["verdict"] in contrary]
     ways = [(one, way) for one in alike if (way := _way(row, one))]
     verdict = UNDECIDED if turning else row["verdict"]
@@ -61,6 +63,11 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
             for one, way in ways
         ),
     }
+
+
+def _measures(row: Row) -> tuple[str, str]:
+    """What a claim measures; numbers in it are settings, which a neighbour may change."""
+    return row["spread_kind"], re.sub(r"\d[\d.,]*", "", row["quantity"])
 
 
 def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
