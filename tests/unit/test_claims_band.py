@@ -171,6 +171,12 @@ def test_a_claim_gives_one_number_a_replicate():
     few = STEPS[(STEPS["arm"] == "a") | (STEPS["replicate"] < 4)]
     for count in (10, 4):
         assert count_of(np.linspace(0, 1, count), few)["replicates"] == count
+    one = STEPS[(STEPS["arm"] == "a") | (STEPS["replicate"] < 1)]
+    assert count_of([0.5], one)["replicates"] == 1
+    with pytest.raises(ValueError, match="one number a replicate"):  # no setting: a number
+        count_of(
+            [0.5], one[one["arm"] == "a"].assign(step=lambda own: own["step"] * own["replicate"])
+        )
     for value in (0.0, 0.75):  # a limit that all reach, or three of four things, may be
         assert count_of([value] * 10, STEPS)["verdict"] == HOLDS
     row = judged(0.0, 1.0, (0.5,), statistic="exact")

@@ -443,8 +443,9 @@ def check_count(
             for name in frame.columns.drop("replicate"):
                 if frame[name].nunique() <= FEW:
                     some = frame.groupby(name, observed=True)["replicate"].nunique()
-                    # a number that was measured is no setting
-                    counts |= {*some[some > 1]} if most > 1 else set()
+                    # a number that was measured is no setting; one by name may have one replicate
+                    least = 1 if pd.api.types.is_numeric_dtype(frame[name]) else 0
+                    counts |= {*some[some > least]} if most > 1 else set()
     named = {*_counts(config)}
     many = counts and len(values) > 1
     for known, place in ((counts, ""), (named if many else (), " in the config")):
