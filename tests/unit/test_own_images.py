@@ -18,6 +18,7 @@ from featlearn.core.errors import ConfigError
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.data.on_disk import as_opened, sources
 from featlearn.images.encoders import build_encoder
+from featlearn.images.figures import maps_figure
 from featlearn.images.methods import build_method
 from featlearn.images.rng import Draws
 from featlearn.images.train import replicate
@@ -34,7 +35,7 @@ from featlearn.own_images.config import (
     state,
 )
 from featlearn.own_images.experiment import RealExperiment, describe
-from featlearn.own_images.pictures import maps_figure, panel
+from featlearn.own_images.pictures import panel
 from featlearn.own_images.report import sentences, warnings
 from image_folders import grow, picture
 

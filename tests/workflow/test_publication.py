@@ -95,8 +95,8 @@ def script_of(name: str, root: Path, monkeypatch) -> ModuleType:
 
 
 @cache
-def planned_claims(scale: str, portable: bool) -> frozenset[str]:
-    """The claims that the code here makes of a scale."""
+def planned_claims(scale: str, portable: bool, papers: tuple[str, ...]) -> frozenset[str]:
+    """The claims that the code here makes of papers at a scale."""
     with TemporaryDirectory() as folder:
         Path(folder, "Snakefile").write_text(
             f'include: "{REPOSITORY}/Snakefile"\n\n\nimport json\n\n'
@@ -104,7 +104,8 @@ def planned_claims(scale: str, portable: bool) -> frozenset[str]:
             'Path("claims.json").write_text(json.dumps(PUBLISHED.claims_of(every)))\n'
         )
         words = ("-m", "snakemake", "-n", "-q", "all", "--cores", "1", "--config")
-        told = python(Path(folder), *words, f"scale={scale}", f"portable={portable}")
+        told = python(Path(folder), *words, f"scale={scale}", f"portable={portable}",
+                      f"papers={json.dumps(papers)}")  # fmt: skip
         assert told.returncode == 0, told.stdout + told.stderr
         given = json.loads(Path(folder, "claims.json").read_text())
     found = [declared(import_module(one["module"]), one["config"]) for one in given]
@@ -354,7 +355,7 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
 def test_published_claims_are_those_of_the_code_or_the_changelog_names_them(folder):
     config = RUNS[folder]["config"]
-    known = planned_claims(config["scale"], config["portable"])
+    known = planned_claims(config["scale"], config["portable"], tuple(config["papers"]))
     judged = {*read_parquet(folder / "claims.parquet")["claim"]}
     # another seed signs the claims that both have; the pages say how many are newer
     assert judged & known

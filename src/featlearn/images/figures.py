@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from featlearn.core.plots import canvas
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 PIXELS = 128
 #: Cells of a picture and its maps, and the gap to the next, in widths of a cell.
 GAP = 0.25
+#: Letters of a class's name that stand below a map.
+LETTERS = 16
 
 
 def enlarged(images: Tensor, heat: Tensor) -> Tensor:
@@ -116,3 +119,46 @@ def bare(ax: Axes) -> None:
     ax.grid(visible=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Images beside what some classifiers make of them.
+
+    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of each image's classes,
+    if known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``said``: the class that
+    it says.
+    """
+
+    title: str
+    images: Tensor
+    truth: Sequence[Sequence[str]]
+    overlays: Mapping[str, Tensor]
+    said: Mapping[str, Sequence[str]]
+
+
+def maps_figure(panels: Sequence[Panel]) -> Figure:
+    """One panel below the other; a slot an image: itself, then its map under each classifier."""
+    across = [3 if len(one.overlays) < 3 else 2 for one in panels]
+    heights = [height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
+               for one, wide in zip(panels, across, strict=True)]  # fmt: skip
+    drawn = page(sum(heights))
+    parts = drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for part, one, wide in zip(parts, panels, across, strict=True):
+        part.suptitle(one.title, x=0.01, ha="left", fontsize=9, weight="bold")
+        cells_of = slots(part, len(one.images), list(one.overlays), wide)
+        for number, (cells, known) in enumerate(zip(cells_of, one.truth, strict=True)):
+            image_cell(cells[0], one.images[number], one.images.shape[-1])
+            more = f" + {len(known) - 1}" if len(known) > 1 else ""
+            _below(cells[0], known[0] + more if known else "no class", COLOURS["ink"])
+            for ax, name in zip(cells[1:], one.overlays, strict=True):
+                image_cell(ax, one.overlays[name][number], one.images.shape[-1])
+                if (said := one.said[name][number]) not in known:
+                    _below(ax, f"says {said}", COLOURS["red"])
+    return drawn
+
+
+def _below(ax: Axes, words: str, colour: str) -> None:
+    text = words if len(words) <= LETTERS else f"{words[: LETTERS - 1]}…"
+    text = text.replace("$", r"\$")
+    ax.set_xlabel(text, fontsize=8, color=colour, labelpad=2)

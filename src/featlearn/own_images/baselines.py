@@ -94,7 +94,7 @@ def random_features(one: RealExperiment) -> nn.Module:
     pixels = extract(nn.Flatten(), one.train.images, one.plain)
     random = generator(*one.name, "random features")
     # its usual start would be drawn from the generator of all
-    layer = nn.utils.skip_init(nn.Linear, pixels.shape[1], RANDOM)
+    layer = nn.utils.skip_init(nn.Linear, pixels.shape[1], RANDOM)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         size = pixels.square().sum(1).mean().sqrt()
         layer.weight.copy_(torch.randn(layer.weight.shape, generator=random) / size)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from featlearn.core.files import read_tensors
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import canvas
 from featlearn.images.api import heat_maps
 from featlearn.images.data.datasets import in_turn
-from featlearn.images.figures import bare, enlarged, height_of, image_cell, page, slots
+from featlearn.images.figures import Panel, bare, enlarged, maps_figure
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
-from featlearn.own_images.analysis import METHODS, cut, short
+from featlearn.own_images.analysis import METHODS, short
 from featlearn.own_images.config import RANDOM, map_panels, method_of
 from featlearn.own_images.experiment import RealExperiment, open_roles, reported_already
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from featlearn.core.job import Job
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 
 #: Classes and pictures of each that are shown.
 CLASSES, EACH = 12, 8
-#: Letters of a class's name that stand below a map.
-LETTERS = 16
 
 
 def pictures(job: Job) -> Figure:
@@ -67,22 +62,6 @@ def pictures(job: Job) -> Figure:
     return drawn
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Images beside what some classifiers make of them.
-
-    ``title``: which data. ``images``: uint8 (N, 3, S, S). ``truth``: names of each image's classes,
-    if known. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``said``: the class that
-    it says.
-    """
-
-    title: str
-    images: Tensor
-    truth: Sequence[Sequence[str]]
-    overlays: Mapping[str, Tensor]
-    said: Mapping[str, Sequence[str]]
-
-
 def panel(
     title: str, experiments: Mapping[str, tuple[RealExperiment, Classifier]], count: int
 ) -> Panel:
@@ -106,32 +85,6 @@ def panel(
         for label in test.labels[rows]
     ]  # fmt: skip
     return Panel(title, images, truth, overlays, said)
-
-
-def maps_figure(panels: Sequence[Panel]) -> Figure:
-    """One panel below the other; a slot an image: itself, then its map under each classifier."""
-    across = [3 if len(one.overlays) < 3 else 2 for one in panels]
-    heights = [height_of(1 + len(one.overlays), wide, -(-len(one.images) // wide)) + 0.3
-               for one, wide in zip(panels, across, strict=True)]  # fmt: skip
-    drawn = page(sum(heights))
-    parts = drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for part, one, wide in zip(parts, panels, across, strict=True):
-        part.suptitle(one.title, x=0.01, ha="left", fontsize=9, weight="bold")
-        cells_of = slots(part, len(one.images), list(one.overlays), wide)
-        for number, (cells, known) in enumerate(zip(cells_of, one.truth, strict=True)):
-            image_cell(cells[0], one.images[number], one.images.shape[-1])
-            more = f" + {len(known) - 1}" if len(known) > 1 else ""
-            _below(cells[0], known[0] + more if known else "no class", COLOURS["ink"])
-            for ax, name in zip(cells[1:], one.overlays, strict=True):
-                image_cell(ax, one.overlays[name][number], one.images.shape[-1])
-                if (said := one.said[name][number]) not in known:
-                    _below(ax, f"says {said}", COLOURS["red"])
-    return drawn
-
-
-def _below(ax: Axes, words: str, colour: str) -> None:
-    text = cut(words, LETTERS).replace("$", r"\$")
-    ax.set_xlabel(text, fontsize=8, color=colour, labelpad=2)
 
 
 def maps(job: Job) -> Figure:

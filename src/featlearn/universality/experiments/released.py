@@ -19,13 +19,12 @@ from featlearn.images.api import heat_maps
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import ImageSet, in_turn, open_splits
 from featlearn.images.encoders.cifar import CifarResNet
-from featlearn.images.figures import enlarged
+from featlearn.images.figures import Panel, enlarged, maps_figure
 from featlearn.images.probes import choose_probe, score
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.train.loop import fit
 from featlearn.images.weights import load_weights
-from featlearn.own_images.pictures import Panel, maps_figure
 from featlearn.universality.similarity import Similarity
 
 if TYPE_CHECKING:
