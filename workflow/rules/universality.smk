@@ -145,6 +145,8 @@ if UNIVERSALITY["released"]["models"]:
 
     experiment("universality", "released")
     shown_by(rules.universality_released_maps, "universality")
+
+
 experiment(
     "universality",
     "related",
