@@ -108,7 +108,7 @@ publish: $(READY) ## copy the finished runs RUNS to results/published/ and write
 	$(BIN)/python -m featlearn.core.publishing.markdown_pages
 
 site: $(READY) ## write the site, site/index.html, with the report of SCALE where there is one
-	test -x .venv-site/bin/mkdocs || { $(UV) venv --quiet --python ">=3.11,<3.14" .venv-site && \
+	test .venv-site/bin/mkdocs -nt requirements-site.lock || { rm -rf .venv-site; $(UV) venv --quiet --python ">=3.11,<3.14" .venv-site && \
 		$(UV) pip install --quiet --python .venv-site/bin/python --require-hashes \
 			-r requirements-site.lock; }
 	NO_MKDOCS_2_WARNING=1 SITE_RUN=$(SCALE) .venv-site/bin/mkdocs build --strict
