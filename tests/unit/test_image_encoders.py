@@ -22,6 +22,7 @@ SMALL = {"kind": "small_resnet", "widths": [8, 16, 24], "blocks": 2}
 VIT = {"kind": "vit", "patch": 4, "width": 24, "depth": 3, "heads": 2}
 EVERY = [
     SMALL, SMALL | {"stem_stride": 2, "norm": "group"},
+    {"kind": "cifar_resnet", "layers": 8},
     {"kind": "resnet18", "stem": "cifar", "width_multiplier": 0.125},
     {"kind": "resnet50", "width_multiplier": 0.125}, VIT,
     VIT | {"class_token": False, "pooling": "mean", "positions": "sin_cos"},

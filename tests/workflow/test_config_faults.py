@@ -29,7 +29,7 @@ TOLD = [
     "mrp.headline.finetuning.stepz: unknown key; did you mean 'steps'?",
     "images.world.classes must be at least 2, got 1",
     "images.encoders.cnn.kind must be one of small_resnet, resnet18, resnet50, "
-    "vit_tiny, vit_small, vit_base, vit, plain, alexnet, wide_resnet, got 'resnet19'",
+    "vit_tiny, vit_small, vit_base, vit, plain, alexnet, wide_resnet, cifar_resnet, got 'resnet19'",
     "images.comparison.finetuning.training.batchsize: unknown key; did you mean 'batch_size'?",
 ]
 

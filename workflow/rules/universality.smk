@@ -118,7 +118,10 @@ if UNIVERSALITY_REAL:
 experiment(
     "universality",
     "foundation",
-    without=[name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED],
+    without=[
+        *(name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED),
+        *universality_config.no_texts(FOUNDATION),
+    ],
     contains=universality_config.contains(FOUNDATION),
     met=universality_config.met(FOUNDATION),
     paper_values="universality",

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,12 +82,18 @@ class _Statement(NamedTuple):
     bound: frozenset[str]
 
 
+def _dumped(node: ast.AST) -> str:
+    """A syntax tree as Python 3.11 writes it, so that fingerprints are those of any version."""
+    full = {"show_empty": True} if sys.version_info >= (3, 13) else {}
+    return ast.dump(node, **full).replace(", type_params=[]", "")
+
+
 @functools.cache
 def _read_statements(file: Path, package: str | None) -> tuple[_Statement, ...]:
     """The statements of a module that compute something; comments are none to begin with."""
     statements = []
     for one in _meaning(ast.parse(file.read_bytes(), filename=str(file)).body):
-        dumped, bound = ast.dump(one), list[str]()
+        dumped, bound = _dumped(one), list[str]()
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             bound = [one.name]
         elif isinstance(one, (ast.Import, ast.ImportFrom)):

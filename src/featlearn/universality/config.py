@@ -174,6 +174,12 @@ def from_files(foundation: Mapping[str, Any]) -> set[str]:
                    for own, _ in printed.rows)}  # fmt: skip
 
 
+def no_texts(foundation: Mapping[str, Any]) -> list[str]:
+    """The table of texts, where a config names encoders of pictures alone."""
+    models = foundation["models"].values()
+    return ["table-f-8"] if models and not any(map(_is_text, models)) else []
+
+
 def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
     """Whether each table has all rows measured under their names; 7.2 and F.8 stay stand-ins
     (SimCSE is tuned whole).

@@ -91,7 +91,7 @@ def faults(root: Path, results: Path) -> Iterator[str]:
 
 def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ()) -> str:
     """What is to run here for a scale, as its plan says; nothing if all is made."""
-    chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run")]
+    chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run", "device")]
     chosen.append(f"papers={json.dumps(config['papers'])}")
     targets = ["all", *(f"{config['results']}/{name}" for name in more)]
     command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", *targets, "--config"]
@@ -139,7 +139,7 @@ def plan(
 
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
     """A run of other sizes than its scale's is nobody's to expect; of its papers some will do."""
-    chosen = {key: config[key] for key in ("scale", "portable", "seed")}
+    chosen = {key: config[key] for key in ("scale", "portable", "seed", "device")}
     plain = load(chosen, root)
     if {*config["papers"]} <= {*plain["papers"]}:
         plain = load({**chosen, "papers": config["papers"]}, root)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from featlearn.core.checks import unknown
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
+from featlearn.images.encoders.cifar import CifarResNet
 from featlearn.images.encoders.convolutional import (
     AlexNet,
     ResNet,
@@ -49,6 +50,7 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
         "plain": ("plain", SmallPlainNet),
         "alexnet": ("alexnet", AlexNet),
         "wide_resnet": ("wide_resnet", WideResNet),
+        "cifar_resnet": ("cifar_resnet", CifarResNet),
     }
     for name, shape in SHAPES.items():
         kinds[name] = ("vit", partial(VisionTransformer, image_size, **shape))

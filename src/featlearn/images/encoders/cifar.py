@@ -1,7 +1,4 @@
-"""Residual networks for CIFAR-10 (He et al. 2016, section 4.2), as released weights have them.
-
-They lie apart: every training on pictures would run again with another kind beside the others.
-"""
+"""Residual networks for CIFAR-10 (He et al. 2016, section 4.2), as released weights have them."""
 
 from __future__ import annotations
 
