@@ -58,6 +58,8 @@ LOOKS = {
     }.items()
 }
 CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+#: What is written below pictures of the last layer.
+SEEN = {"chroma": "chroma of pictures", "roughness": "roughness of pictures"}
 
 
 def panels(config: Config, shown: str, *frames: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -69,21 +71,16 @@ def panels(config: Config, shown: str, *frames: pd.DataFrame) -> Iterator[tuple[
 
 def intervals(own: pd.DataFrame, arm: str, **quantities: str) -> str:
     """Means with their intervals, a line each, behind the word of each quantity."""
-    said = []
-    for word, quantity in quantities.items():
-        seen = estimate(pick(own, arm=arm, quantity=quantity)["value"].to_numpy())
-        said.append(f"{word} {plus_minus(seen.mean, seen.half_width)}")
-    return "\n".join(said)
+    seen = {word: estimate(pick(own, arm=arm, quantity=quantity)["value"].to_numpy())
+            for word, quantity in quantities.items()}  # fmt: skip
+    return "\n".join(f"{word} {plus_minus(of.mean, of.half_width)}" for word, of in seen.items())
 
 
-def picture(
-    ax: Axes, pictures: pd.DataFrame, arm: str, kind: str = "feature", title: bool = True
-) -> None:
+def picture(ax: Axes, pictures: pd.DataFrame, arm: str, kind: str = "feature") -> None:
     """Pictures of an arm side by side."""
     ax.imshow(mosaic(pick(pictures, arm=arm), kind), interpolation="nearest")
     bare(ax)
-    if title:
-        ax.set_title(TITLES[arm], fontsize=8.5)
+    ax.set_title(TITLES[arm], fontsize=8.5)
 
 
 def change(pictures: pd.DataFrame, arm: str) -> pd.DataFrame:
@@ -93,11 +90,6 @@ def change(pictures: pd.DataFrame, arm: str) -> pd.DataFrame:
                      for each in (arm, START))  # fmt: skip
     moved = after[colours].to_numpy(np.int16) - before[colours].to_numpy(np.int16)
     return after.assign(**dict(zip(colours, np.clip(128 + moved, 0, 255).T, strict=True)))
-
-
-def blocks(grid: np.ndarray, height: int) -> list[np.ndarray]:
-    """The rows of each data set."""
-    return np.split(grid, len(grid) // height)
 
 
 def bars(ax: Axes, own: pd.DataFrame, quantity: str, arms: Sequence[str], top: float) -> None:
@@ -140,9 +132,7 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     for row, (name, own, seen) in zip(axes, shown, strict=True):
         for ax, arm in zip(row, arms, strict=False):
             picture(ax, seen, arm)
-            words = intervals(own, arm, chroma="chroma of pictures", roughness="roughness of pictures",
-                         accuracy="class accuracy")  # fmt: skip
-            ax.set_xlabel(words, fontsize=8)
+            ax.set_xlabel(intervals(own, arm, **SEEN, accuracy="class accuracy"), fontsize=8)
         row[0].set_ylabel(name)
         bars(row[-1], own, "chroma of pictures", arms, 1)
     legend(drawn, arms)
@@ -168,14 +158,13 @@ def fig_2(
     drawn = canvas(8.6, 4.1 * len(config) + 0.6)
     grid = drawn.subplots(2 * len(config), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
     shown = panels(config, "fig-2", evaluations, pictures)
-    for (upper, lower), (name, own, seen) in zip(blocks(grid, 2), shown, strict=True):
-        for place, arm in enumerate(arms):
-            picture(upper[place], change(seen, arm), arm, "filter")
-            picture(lower[place], seen, arm, title=False)
-            upper[place].set_xlabel(intervals(own, arm, chroma="chroma of filters"))
-            lower[place].set_xlabel(
-                intervals(own, arm, chroma="chroma of pictures", roughness="roughness of pictures")
-            )
+    for upper, lower, (name, own, seen) in zip(grid[::2], grid[1::2], shown, strict=True):
+        for above, below, arm in zip(upper, lower, arms, strict=False):
+            picture(above, change(seen, arm), arm, "filter")
+            picture(below, seen, arm)
+            below.set_title("")
+            above.set_xlabel(intervals(own, arm, chroma="chroma of filters"))
+            below.set_xlabel(intervals(own, arm, **SEEN))
         upper[0].set_ylabel(f"{name}\nchange of the first filters")
         lower[0].set_ylabel("pictures of the last layer")
         wanted = ("class accuracy", "colour explained", "chroma of filters", "chroma of pictures")
@@ -209,7 +198,7 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     drawn = canvas(8.6, 5.6 * len(config) + 0.2)
     grid = drawn.subplots(2 * len(config), len(arms), squeeze=False)
     shown = panels(config, "fig-3", evaluations, maps)
-    for (upper, lower), (name, own, seen) in zip(blocks(grid, 2), shown, strict=True):
+    for upper, lower, (name, own, seen) in zip(grid[::2], grid[1::2], shown, strict=True):
         for above, below, arm in zip(upper, lower, arms, strict=True):
             points = pick(seen, arm=arm)
             for label, each in points.groupby("label"):
@@ -220,9 +209,8 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
                 bare(ax)
                 ax.set_aspect("equal", "datalim")
             above.set_title(TITLES[arm], fontsize=8.5)
-            above.set_xlabel(
-                intervals(own, arm, silhouette="silhouette of the map", purity="purity of the map")
-            )
+            above.set_xlabel(intervals(own, arm, silhouette="silhouette of the map",
+                                       purity="purity of the map"))  # fmt: skip
             below.set_xlabel(intervals(own, arm, **{"colour explained": "colour explained"}))
         upper[0].set_ylabel(f"{name}\ncoloured by class")
         lower[0].set_ylabel("coloured as the image")
@@ -250,7 +238,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     drawn = canvas(8.6, 5.6 * len(config) + 0.6)
     grid = drawn.subplots(len(arms) * len(config), widest + 1, squeeze=False,
                           width_ratios=[2] * widest + [2.6])  # fmt: skip
-    for block, (name, own, seen) in zip(blocks(grid, len(arms)), shown, strict=True):
+    for block, (name, own, seen) in zip(np.split(grid, len(config)), shown, strict=True):
         for row, arm in zip(block, arms, strict=True):
             rates = pick(own, arm=arm, quantity="firing rate").groupby("layer")["value"].mean()
             for number, (ax, layer) in enumerate(zip(row, layers[name], strict=False), 2):
@@ -263,9 +251,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
             row[0].set_ylabel(TITLES[arm].replace(" + ", " +\n"), fontsize=8)
         profiles(drawn, block, own, arms)
         block[0][0].set_title(f"{name}: layer 2", fontsize=8.5)
-    scale = drawn.colorbar(
-        image, ax=list(grid[:, :-1].flat), location="left", shrink=0.35, pad=0.02
-    )
+    scale = drawn.colorbar(image, ax=list(grid[:, :-1].flat), location="left", shrink=0.35, pad=0.02)  # fmt: skip
     scale.set_label("share of places that fire", fontsize=8)
     legend(drawn, arms)
     return drawn

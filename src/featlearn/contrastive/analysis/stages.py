@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
-from featlearn.contrastive.analysis import EXCUSED, OfModels, lines, ten_times
+from featlearn.contrastive.analysis import EXCUSED, OfModels, lines, nmse, ten_times
 from featlearn.core.claim_methods import claim, premise
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, needs
 from featlearn.core.frames import pick
@@ -69,7 +69,7 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     drawn = canvas(8.2, 4.8)
     axes = drawn.subplots(len(ARMS), len(PANELS), sharey="col")
     for row, (arm, name) in enumerate(ARMS.items()):
-        own, times = histories[histories["arm"] == arm], _times(moments, arm)
+        own, times = pick(histories, arm=arm), _times(moments, arm)
         for ax, (title, shown) in zip(axes[row], PANELS.items(), strict=True):
             for quantity, (colour, label) in shown.items():
                 lines(ax, own, colour, label, quantity=quantity)
@@ -127,16 +127,13 @@ def plateau(histories: pd.DataFrame, moments: pd.DataFrame, evaluation: pd.DataF
     drawn = canvas(8.6, 3.4)
     panels = drawn.subplots(1, len(COURSES), sharey=True)
     t2 = _times(moments, "masked").get("t2")
-    exact = {
-        name: float(per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean())
-        for name in ("linear", "bayes")
-    }
+    linear = nmse(evaluation, "linear-exact")
     for ax, (title, arms) in zip(panels, COURSES.items(), strict=True):
         for arm, (colour, style, label) in arms.items():
             lines(ax, histories, colour, label, style, arm=arm, quantity="nmse")
-        ax.axhline(exact["linear"], color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-        ax.axhline(exact["bayes"], color=COLOURS["green"], linewidth=1.2)
-        ax.set(title=title, xlabel="step", ylim=(0, 1.6 * exact["linear"]))
+        ax.axhline(linear, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
+        ax.axhline(nmse(evaluation, "bayes-exact"), color=COLOURS["green"], linewidth=1.2)
+        ax.set(title=title, xlabel="step", ylim=(0, 1.6 * linear))
         if t2:
             over = ax.secondary_xaxis(-0.22, functions=(lambda x: x / t2, lambda x: x * t2))
             over.set_xlabel("step / T2")
@@ -179,11 +176,9 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
         ax.grid(visible=False)
         ax.set_title(title)
         pairs = np.stack([grid.diagonal(), exact.diagonal()], -1)
-        words = [
-            "{}: {:.4f} (exact {:.4f})".format(kind, *part.mean(0))
-            for kind, part in (("atom", pairs[:half]), ("dense", pairs[half:]))
-        ]
-        ax.set_xlabel("\n".join(words).replace("-", "−"), fontsize=8)
+        words = "atom: {:.4f} (exact {:.4f})\ndense: {:.4f} (exact {:.4f})"
+        means = words.format(*pairs[:half].mean(0), *pairs[half:].mean(0))
+        ax.set_xlabel(means.replace("-", "−"), fontsize=8)
     bar = drawn.colorbar(image, ax=axes, shrink=0.85, pad=0.01)
     bar.set_label(r"$E\,\langle x^+,v\rangle\langle x^{++},v'\rangle$")
     return drawn
@@ -242,9 +237,8 @@ def downstream_table(evaluation: pd.DataFrame, panel: pd.DataFrame) -> Table:
     *NMSE*: mean squared error over the mean square of the response. Chance has 1, and 0.5 right.
     """
     chosen = panel[panel["best"]].assign(model="panel", quantity="nmse")
-    seen = pd.concat(
-        [evaluation, chosen, chosen.assign(quantity="train_nmse", value=chosen["train"])]
-    )
+    trained = chosen.assign(quantity="train_nmse", value=chosen["train"])
+    seen = pd.concat([evaluation, chosen, trained])
     result = labelled(summary(seen, ["model", "quantity"]), "model", TABLE_MODELS)
     return Table(result, side_by_side(result, ["label"], "quantity", PROBE_HEADS))
 
