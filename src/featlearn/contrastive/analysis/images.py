@@ -35,28 +35,18 @@ from featlearn.images.figures import bare, mosaic
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"
 SUPERVISED, SUPERVISED_COLOUR = "supervised-crop", "supervised-colour"
 ADVERSARIAL = "adversarial-colour"
-#: Title of each arm, in two lines.
-TITLES = {
-    NONE: "contrastive\nno augmentation",
-    CROP: "contrastive\ncrop",
-    COLOUR: "contrastive\ncrop + colour distortion",
-    SUPERVISED: "supervised\ncrop",
-    SUPERVISED_COLOUR: "supervised\ncrop + colour distortion",
-    ADVERSARIAL: "adversarial contrastive\ncrop + colour distortion",
-    START: "random start",
+#: Title of each arm, in two lines, and what its colour stands for.
+ARMS = {
+    NONE: ("contrastive\nno augmentation", "contrastive, no augmentation"),
+    CROP: ("contrastive\ncrop", "contrastive, weak augmentation"),
+    COLOUR: ("contrastive\ncrop + colour distortion", "contrastive"),
+    SUPERVISED: ("supervised\ncrop", "supervised"),
+    SUPERVISED_COLOUR: ("supervised\ncrop + colour distortion", "supervised, more"),
+    ADVERSARIAL: ("adversarial contrastive\ncrop + colour distortion", "contrastive, adversarial"),
+    START: ("random start", "untrained"),
 }
-LOOKS = {
-    arm: Look(TITLES[arm].replace("\n", ", "), PALETTE[concept])
-    for arm, concept in {
-        NONE: "contrastive, no augmentation",
-        CROP: "contrastive, weak augmentation",
-        COLOUR: "contrastive",
-        SUPERVISED: "supervised",
-        SUPERVISED_COLOUR: "supervised, more",
-        ADVERSARIAL: "contrastive, adversarial",
-        START: "untrained",
-    }.items()
-}
+TITLES = {arm: title for arm, (title, _) in ARMS.items()}
+LOOKS = {arm: Look(title.replace("\n", ", "), PALETTE[concept]) for arm, (title, concept) in ARMS.items()}  # fmt: skip
 CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
 #: What is written below pictures of the last layer.
 SEEN = {"chroma": "chroma of pictures", "roughness": "roughness of pictures"}
