@@ -43,7 +43,7 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
             ax.imshow(seen, interpolation="nearest")
             bare(ax)
             ax.set_title(f"({'abc'[panel]}) {ARMS[arm]}")
-            means = pick(own, run=arm).groupby("quantity")["value"].mean().to_dict()
+            means: dict[str, float] = dict(pick(own, run=arm).groupby("quantity")["value"].mean())
             ax.set_xlabel("likeness {likeness:.2f}, distinct {distinct:.1f}\n"
                           "probe accuracy {accuracy:.2f}".format(**means))  # fmt: skip
         row[0].set_ylabel(set_name(name))
