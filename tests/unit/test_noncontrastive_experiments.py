@@ -142,8 +142,6 @@ def test_oracles_hold_and_misprints_show(config):
     assert means["printed_signal"] == pytest.approx(1 / 3)
     assert means["printed_noise"] == pytest.approx(2)
     assert (means[["printed_radial", "printed_head", "printed_xi"]] > 0.05).all()
-    page = oracles.closed_forms(frame)
-    assert len(page.shown) == len(page.frame) > 10
 
 
 def test_section_5_3_is_judged_on_random_states(config):

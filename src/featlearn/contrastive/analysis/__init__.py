@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from featlearn.core.claim_methods import Claims, premise
 from featlearn.core.claims import THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.stats import per_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 #: Of claims that were excused at every size.
 EXCUSED = (
@@ -36,6 +33,11 @@ def lines(
     ax.plot(seen.index, seen.to_numpy(), color=colour, linewidth=0.5, alpha=0.35)
     ax.plot(seen.index, seen.mean(axis=1), color=colour, linewidth=1.8, label=label,
             linestyle=style)  # fmt: skip
+
+
+def nmse(evaluation: pd.DataFrame, model: str) -> float:
+    """Mean over the replicates of a model."""
+    return float(per_replicate(evaluation, model=model, quantity="nmse").mean())
 
 
 class Trainings(Claims):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.contrastive.analysis import OfModels
+from featlearn.contrastive.analysis import OfModels, nmse
 from featlearn.core.claim_methods import claim, premise
 from featlearn.core.claims import LEAST_REPLICATES, OBSERVATION, POSITIVE, SHARE, needs
 from featlearn.core.frames import pick
@@ -53,24 +53,24 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
     drawn = canvas(8.6, 0.8 + 0.27 * len(arms))
     left, middle, right = drawn.subplots(1, 3, sharey=True, width_ratios=[2, 1, 1])
     own = pick(evaluation, model=arms)
-    exact = {
-        name: {
-            arm: per_replicate(evaluation, model=f"{arm}/{name}-exact", quantity="nmse").mean()
-            for arm in arms
-        }
-        for name in ("linear", "bayes")
-    }
+    linear, bayes = ({arm: nmse(evaluation, f"{arm}/{name}-exact") for arm in arms}
+                     for name in ("linear", "bayes"))  # fmt: skip
     relative = pick(own, quantity="nmse")
-    relative = relative.assign(value=relative["value"] / relative["model"].map(exact["linear"]))
+    relative = relative.assign(value=relative["value"] / relative["model"].map(linear))
     gained = relative.groupby("model")["value"].mean() < 0.95
     colours = {arm: COLOURS["blue" if gained[arm] else "red"] for arm in arms}
     colours |= {"reference": COLOURS["ink"]}
     looks = {arm: Look(ARMS[arm], colours[arm]) for arm in arms}
     rows(left, relative, "model", looks=looks)
-    for ax, quantity in ((middle, "covered"), (right, "alive")):
+    for ax, quantity, title, words in (
+        (middle, "covered", "Atoms covered", "share with a singleton"),
+        (right, "alive", "Neurons alive", "share that fires at all"),
+    ):
         rows(ax, pick(own, quantity=quantity), "model", looks=looks, errorbar=share_interval)
+        ax.tick_params(labelleft=False)
+        ax.set(title=title, xlim=(-0.03, 1.03), xlabel=words)
     for row, arm in enumerate(arms):
-        floor = exact["bayes"][arm] / exact["linear"][arm]
+        floor = bayes[arm] / linear[arm]
         left.vlines(floor, row - 0.4, row + 0.4, color=COLOURS["green"], linewidth=2)
         alive = per_replicate(evaluation, model=arm, quantity="alive")
         if dead := int((alive == 0).sum()):
@@ -78,17 +78,7 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
                            textcoords="offset points", fontsize=8)  # fmt: skip
     left.axvline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
     left.set(title="Error of the probe", xlim=(0, None), xlabel="NMSE over that of the best linear")
-    for ax, title, words in (
-        (middle, "Atoms covered", "share with a singleton"),
-        (right, "Neurons alive", "share that fires at all"),
-    ):
-        ax.tick_params(labelleft=False)
-        ax.set(title=title, xlim=(-0.03, 1.03), xlabel=words)
     return drawn
-
-
-#: Ends of a band: a smaller share of the mean square is no change.
-NO_LESS, NO_MORE = -0.05, 0.05
 
 
 class Ablations(OfModels):
@@ -139,8 +129,9 @@ class Ablations(OfModels):
         """
         return self.nmse_over_linear("few-neurons", "few-neurons/linear-exact")
 
+    # less than a twentieth of the mean square is no change
     @claim("Section 3, b(T1) up to a constant (ours)", "NMSE minus that of the reference, b0 = 1.3",
-           kind=OBSERVATION, low=NO_LESS, high=NO_MORE, premises=())  # fmt: skip
+           kind=OBSERVATION, low=-0.05, high=0.05, premises=())  # fmt: skip
     def higher_thresholds(self):
         """Thresholds higher by three tenths do as well.
 
@@ -163,6 +154,4 @@ class Ablations(OfModels):
         Any constant share, read as a tenth. By the closed form a lucky atom outgrows its threshold only if kb <
         0.2, and at finite d the decay nearly cancels the growth rate p of an atom, so that a failure is expected.
         """
-        return np.minimum(
-            self.of_model("printed-schedule", "alive"), self.of_model("strong-decay", "alive")
-        )
+        return np.minimum(*(self.of_model(arm, "alive") for arm in ("printed-schedule", "strong-decay")))  # fmt: skip

@@ -1,6 +1,6 @@
 """Closed forms of expectations, formulas as printed, and statements on the data alone.
 
-A replicate is one random instance, or one dictionary with its samples. Bands rest on the theory.
+A replicate is one dictionary with its samples.
 """
 
 from __future__ import annotations
@@ -19,16 +19,9 @@ from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import POSITIVE, SHARE, THEOREM, needs_replicates
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import figure
 from featlearn.core.statistical import whiskers
-from featlearn.core.stats import by_size, local_exponents, side_by_side, summary
-
-PRINTED_HEADS = {
-    "printed": "relative error, as the gradient",
-    "printed_against_descent": "as the descent direction",
-    "printed_cosine": "cosine with the gradient",
-    "without_stop_gradient": "error without StopGrad",
-}
+from featlearn.core.stats import by_size, local_exponents, summary
 
 
 @figure()
@@ -90,24 +83,10 @@ def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str)
     """The closed form of each setting as a stroke, what was measured as dots."""
     own = pick(sampled, check=check)
     predicted = own.groupby("setting")["predicted"].mean()
-    ax.plot(
-        predicted.index, predicted, "_", color=PALETTE["theory"], markersize=14, markeredgewidth=1.6
-    )
+    ax.plot(predicted.index, predicted, "_", color=PALETTE["theory"], markersize=14,
+            markeredgewidth=1.6)  # fmt: skip
     seen = summary(own, ["setting"], "measured")
     whiskers(ax, seen["setting"], seen["mean"], seen["half_width"], colour, label=label)
-
-
-@table()
-def printed_gradient(instances: pd.DataFrame) -> Table:
-    """The printed gradient is not the gradient
-
-    *What to see:* at standard deviation 1 the printed vector is off by
-    {{ value("printed-gradient", scale=1.0, quantity="printed") | number }} of the gradient's norm, as it adds the two
-    terms of which the gradient is the difference.
-    """
-    result = summary(instances, ["scale", "quantity"])
-    wide = side_by_side(result, ["scale"], "quantity", PRINTED_HEADS)
-    return Table(result, wide.rename(columns={"scale": "standard deviation of a weight"}))
 
 
 def needs_wide(config: Mapping[str, Any]) -> str | None:
@@ -171,11 +150,8 @@ class Sampled(Claims):
         Trials gave -.7 to -.9 between 512 and 2048.
         """
         measured = self.sampled.rename(columns={"measured": "value"})
-        exponents = [
-            by_size(local_exponents(pick(measured, check=check), "setting"), "setting")[:, -1]
-            for check in ("off_noise", "wide_signal_share")
-        ]
-        return np.maximum(*exponents)
+        of = (pick(measured, check=check) for check in ("off_noise", "wide_signal_share"))
+        return np.maximum(*(by_size(local_exponents(own, "setting"), "setting")[:, -1] for own in of))  # fmt: skip
 
     @claim(r"Theorem C.1(4), Lemma B.2(f): $O(d 2^{-\sqrt{\log d}})$ large coordinates",
            "Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d), g Gaussian: at d = 10^200 over at 10^2", low=0.0, high=1.0,
@@ -205,11 +181,8 @@ class Sampled(Claims):
         The lemma says none. With about 1.4 lucky neurons an atom, e^-1.4 = 0.25 of the atoms have none at m = 8 d,
         and four of five at m = d^1.01; a failure is expected.
         """
-        runs, paper = (
-            self.by_setting(f"atoms_without_lucky{width}").mean(axis=1)
-            for width in ("", "_paper_width")
-        )
-        return np.maximum(runs, paper)
+        widths = ("", "_paper_width")
+        return np.maximum(*(self.by_setting(f"atoms_without_lucky{width}").mean(axis=1) for width in widths))  # fmt: skip
 
     @claim("Lemma F.1 (as printed), b > 0", "measured pull over the printed expression at b = b(T1)", low=0.95,
            high=1.05, possible=(-math.inf, math.inf), paper_says="“when $b_i > 0$, we also have”",

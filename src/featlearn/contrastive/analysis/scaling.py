@@ -71,12 +71,11 @@ def _courses(ax: Axes, sizes: pd.DataFrame, courses: pd.DataFrame) -> None:
         linear = float(pick(own, model="linear-exact")["value"].mean())
         course = pick(courses, atoms=atoms, quantity="nmse")
         # the largest size has the mask alone
-        for arm in sorted(course["arm"].unique()):
+        for arm in sorted(course["arm"].unique()) if t2 > 0 else ():
             ratio = pick(course, arm=arm).groupby("step")["value"].mean() / linear
-            if t2 > 0:
-                ax.plot(ratio.index / t2, ratio, "-" if arm == "masked" else ":",
-                        color=ERRORS[arm].colour, alpha=0.4 + 0.6 * number / len(counts))  # fmt: skip
-            if t2 > 0 and arm == "masked":
+            ax.plot(ratio.index / t2, ratio, "-" if arm == "masked" else ":",
+                    color=ERRORS[arm].colour, alpha=0.4 + 0.6 * number / len(counts))  # fmt: skip
+            if arm == "masked":
                 ax.annotate(f"d = {atoms}", (ratio.index[-1] / t2, ratio.iloc[-1]), (2, 0),
                             textcoords="offset points", fontsize=8, va="center")  # fmt: skip
     ax.axhline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
@@ -111,11 +110,8 @@ class Scaling(Trainings):
 
     def both(self):
         """The largest size that is trained with and without the mask."""
-        return [
-            each
-            for each in self.config["scaling"]["sizes"]
-            if len(each.get("arms", SIZE_ARMS)) == len(SIZE_ARMS)
-        ][-1]
+        return [each for each in self.config["scaling"]["sizes"]
+                if len(each.get("arms", SIZE_ARMS)) == len(SIZE_ARMS)][-1]  # fmt: skip
 
     def setting(self):
         """Of that size."""

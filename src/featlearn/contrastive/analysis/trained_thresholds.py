@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.contrastive.analysis import OfModels, lines
+from featlearn.contrastive.analysis import OfModels, lines, nmse
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import LEAST_REPLICATES, needs
 from featlearn.core.plots import COLOURS, PALETTE, canvas
@@ -41,11 +41,9 @@ def trained_thresholds(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figur
     for x, (arm, (_, colour)) in enumerate(TRAINED.items()):
         column(third, x, per_replicate(evaluation, model=arm, quantity="nmse"), colour, width=0.7)
     for name, label in (("linear", "best\nlinear"), ("bayes", "Bayes\nfloor")):
-        at = float(per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean())
+        at = nmse(evaluation, f"{name}-exact")
         third.axhline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
-        third.annotate(
-            label, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8
-        )
+        third.annotate(label, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8)  # fmt: skip
     third.set_xticks([])
     third.set(title="Probe", ylabel="NMSE")
     third.grid(axis="x", visible=False)

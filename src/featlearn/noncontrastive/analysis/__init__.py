@@ -1,6 +1,6 @@
 """Figures, tables and claims of this paper, a module an experiment. Imports no torch.
 
-Here are names, colours and readings that several of them share.
+Unless a module says otherwise, bands rest on the theory and on pilot runs with other streams.
 """
 
 from __future__ import annotations
@@ -67,16 +67,11 @@ def too_small(replicates: int, training: Mapping[str, Any]) -> str | None:
     steps = training.get("steps")
     if replicates >= LEAST_REPLICATES and (steps is None or steps >= LEAST_STEPS):
         return None
-    return (
-        f"{replicates} replicates of {steps} steps; the band is meant for at least "
-        f"{LEAST_REPLICATES} of {LEAST_STEPS}."
-    )
+    least = f"{LEAST_REPLICATES} of {LEAST_STEPS}"
+    return f"{replicates} replicates of {steps} steps; the band is meant for at least {least}."
 
 
-def gain(
-    values: pd.DataFrame, name: str, runs: tuple[str, str], quantity: str, **more: Any
-) -> np.ndarray:
+def gain(values: pd.DataFrame, runs: tuple[str, str], **where: Any) -> np.ndarray:
     """First run minus second: a replicate has the same images and start for both."""
-    where = {"data_set": name, "quantity": quantity, **more}
     first, second = (per_replicate(values, run=run, **where) for run in runs)
     return first - second

@@ -1,8 +1,7 @@
 """Algorithm 1 at a size where SGD is affordable: Figure 7, and what section 5.3 takes away.
 
 In a replicate neuron 2 has found the weak feature by the end or it has not: where an outcome has
-two peaks, the share of the replicates is judged and not their mean. Bands rest on the theory and on
-pilot runs with other random streams.
+two peaks, the share of the replicates is judged and not their mean.
 """
 
 from __future__ import annotations

@@ -53,11 +53,8 @@ from featlearn.noncontrastive.images.cells import (
     trajectory,
 )
 
-HEAD_COLOURS = {
-    "none": PALETTE["no head"],
-    "identity": PALETTE["identity head"],
-    "linear": PALETTE["linear head"],
-    "mlp": PALETTE["mlp head"],
+HEAD_COLOURS = {"none": PALETTE["no head"]} | {
+    head: PALETTE[f"{head} head"] for head in ("identity", "linear", "mlp")
 }
 #: The head's two norms: colour, line, label.
 HEAD_NORMS = {
@@ -104,17 +101,15 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
     without a prediction head, as in the paper; violet: with the identity-initialised head.
     """
     drawn, axes, panels = _rows(config, 8.2, 2.7, 2)
-    for (name, _), row in panels:
+    for (name, settings), row in panels:
+        trained = {cell.name for cell in cells(settings)}
         for ax, layer, panel in zip(row, LAYERS, "ab", strict=True):
-            for run, style in PAIRS.items():
-                wanted = (name, run, layer)
-                own = histogram[(histogram[["data_set", "run", "layer"]] == wanted).all(axis=1)]
-                if own.empty:
-                    continue
+            for run in [run for run in PAIRS if run in trained]:
+                own = pick(histogram, data_set=name, run=run, layer=layer)
                 pairs = own.groupby(["low", "high"])["pairs"].sum().reset_index()
                 edges = [*pairs["low"], pairs["high"].iloc[-1]]
                 share = 100 * pairs["pairs"] / max(pairs["pairs"].sum(), 1)
-                ax.hist(pairs["low"] + 1e-6, bins=edges, weights=share, **style)
+                ax.hist(pairs["low"] + 1e-6, bins=edges, weights=share, **PAIRS[run])
             ax.set_title(f"({panel}) neurons of the {LAYERS[layer]}")
             ax.set(xlabel="correlation of two neurons", xlim=(-1.02, 1.02))
         row[0].set_ylabel(f"{set_name(name)}\n% of pairs")
@@ -210,10 +205,8 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
                              errorbar=interval, ax=row[0])  # fmt: skip
         seaborn.lineplot(own, x="step", y="correlation", color=COLOURS["green"],
                          errorbar=share_interval, ax=row[1])  # fmt: skip
-        row[0].set(title=f"{set_name(name)}: size of the head", ylabel="Frobenius norm",
-                   xlabel="step", ylim=(0, None))  # fmt: skip
-        row[1].set(title="neurons of the projection, in a batch", ylabel="mean |correlation|",
-                   xlabel="step", ylim=(0, 1.02))  # fmt: skip
+        row[0].set(title=f"{set_name(name)}: size of the head", ylabel="Frobenius norm", ylim=(0, None))  # fmt: skip
+        row[1].set(title="neurons of the projection, in a batch", ylabel="mean |correlation|", ylim=(0, 1.02))  # fmt: skip
     return drawn
 
 
@@ -234,10 +227,10 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
     for (name, settings), (left, right) in panels:
         _cells(left, pick(ranks, data_set=name), settings)
         left.set(xlabel="effective rank of the projection", title=set_name(name), xlim=(0.8, None))
-        own = pick(spectrum, data_set=name)
-        shown = [cell for cell in cells(settings) if (cell.norm, cell.target) == ("batch", "self")]
-        for cell in shown:
-            mean = pick(own, run=cell.name).groupby("number")["share"].mean()
+        for cell in cells(settings):
+            if (cell.norm, cell.target) != ("batch", "self"):
+                continue
+            mean = pick(spectrum, data_set=name, run=cell.name).groupby("number")["share"].mean()
             right.plot(mean.index, mean.clip(lower=1e-6), color=HEAD_COLOURS[cell.head],
                        label=HEADS[cell.head])  # fmt: skip
         right.set(title="batch norm, same network", yscale="log", ylim=(1e-6, 1.5),
@@ -305,9 +298,6 @@ class DataSet(Claims):
         """Made pictures beside real ones: they are there for Figure 2."""
         return "data" not in self.settings and any("data" in one for one in self.sets.values())
 
-    def applies(self):
-        return True
-
     def out_of_reach(self, config):
         settings = config["images"][self.name]
         small = too_small(settings["replicates"], settings["training"])
@@ -315,13 +305,12 @@ class DataSet(Claims):
             return small
         return "a stand-in; the paper prints this of photographs."
 
-    def gain(self, runs, quantity, **more):
-        return gain(self.values, self.name, runs, quantity, **more)
+    def gain(self, runs, quantity, **where):
+        return gain(self.values, runs, data_set=self.name, quantity=quantity, **where)
 
     def read(self, run, quantity, layer):
-        return per_replicate(
-            self.values, data_set=self.name, run=run, quantity=quantity, layer=layer
-        )
+        where = {"data_set": self.name, "run": run, "quantity": quantity, "layer": layer}
+        return per_replicate(self.values, **where)
 
 
 class Collapse(DataSet):
@@ -418,13 +407,9 @@ class Accuracies(DataSet):
     def __init__(self, config, name):
         super().__init__(config, name)
         self.rivals = [cell for cell in RIVALS if cell in self.cells]
-        heads = [cell for cell in cells(self.settings) if cell.head != "none"]
-        self.targets = [
-            (average, cell.name)
-            for cell in heads
-            if cell.target == "self"
-            and (average := Cell(cell.head, cell.norm, "ema").name) in self.cells
-        ]
+        pairs = [(Cell(cell.head, cell.norm, "ema").name, cell.name)
+                 for cell in cells(self.settings) if cell.head != "none" and cell.target == "self"]  # fmt: skip
+        self.targets = [pair for pair in pairs if pair[0] in self.cells]
 
     def applies(self):
         """A linear classifier on the pixels reads .98 of the digits: accuracies saturate."""

@@ -1,66 +1,13 @@
-"""Closed forms, printed and corrected, and the roles of StopGrad and normalisation (section 5.3).
-
-The table has the misprints; one of them is judged, by the band that a right formula would meet.
-"""
+"""The gradient as printed, and the roles of StopGrad and normalisation (section 5.3)."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import SHARE, THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND, per_replicate, plus_minus, summary
-
-#: What is listed of the closed forms, in words.
-CLOSED_FORMS = {
-    "gradient_2": "gradient of the objective (A.1), two neurons: relative error",
-    "gradient_4": "the same for four neurons: relative error",
-    "gradient_2_live_target": "without StopGrad: relative error",
-    "named_terms": "terms of the appendix, corrected, put together: relative error",
-    "printed_signal": "(A.2) as printed: its signal part over the true one",
-    "printed_noise": "(A.2) as printed: its noise part over the true one",
-    "printed_head": "head gradient as printed: relative error",
-    "printed_xi": "Xi as printed (Fact D.2): relative error",
-    "printed_view_noise": "loss of a large batch over the formula with C_2 as printed, minus 1",
-    "radial": "Lemma B.8(a), corrected gradient: radial part",
-    "printed_radial": "Lemma B.8(a), printed gradient: radial part",
-    "batch_radial": "Lemma B.8(a) on a single batch: violation",
-    "batch_exchange": "exchange between neuron and head on a single batch: violation",
-    "batch_frozen": "radial gradient of each neuron, frozen head, single batch: violation",
-    "monte_carlo_gaussian": "loss of a large batch over the population's, minus 1: Gaussian noise",
-    "monte_carlo_sphere": "the same: noise on a sphere",
-    "monte_carlo_both": "the same: both features in each sample",
-    "monte_carlo_frequent": "the same: the strong feature more often",
-}
-
-
-@table()
-def closed_forms(instances: pd.DataFrame) -> Table:
-    r"""Closed forms against brute force
-
-    *What to see:* gradient and terms of the appendix agree with automatic differentiation to rounding, once four
-    misprints are corrected.
-
-    The signal part of (A.2) lacks a factor 3 and its noise part is twice too large; $C_2$ counts the noise patches of
-    a sample, not of a view; $\Xi$ lacks a cross term. The printed gradient violates the paper's Lemma B.8(a).
-    """
-    result = (
-        summary(instances, ["quantity"]).set_index("quantity").loc[[*CLOSED_FORMS]].reset_index()
-    )
-    result.insert(1, "text", result["quantity"].map(CLOSED_FORMS))
-    cells = [
-        f"{largest:.1e}" if abs(largest) < 1e-6 else plus_minus(mean, half)
-        for mean, half, largest in result[["mean", "half_width", "largest"]].to_numpy()
-    ]
-    return Table(
-        result, pd.DataFrame({"what": result["text"], "value": cells}),
-        f"{int(result['replicates'].max())} random instances in float64. Where the value is below "
-        f"1e-6 it is the largest of them, else mean and {SPREAD_KIND}.",
-    )  # fmt: skip
-
+from featlearn.core.stats import per_replicate
 
 #: Arms of section 5.3: variant of the objective, and the head at zero (min) or at work (max).
 WHOLE = ("batch normalisation, StopGrad", "max")

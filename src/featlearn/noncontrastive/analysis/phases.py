@@ -1,12 +1,11 @@
 """The four phases along the population flow: their lengths, the lemmas, and Theorem 4.1.
 
-Exponents are local, read at the largest dimension, replicate by replicate. Bands rest on the theory
-and on pilot runs with other random streams.
+Exponents are local, read at the largest dimension, replicate by replicate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -32,7 +31,9 @@ PHASES = {
     "phase_end": ("head back to identity", COLOURS["purple"], 0.0),
 }
 TIMES = {"t1": "I", "t2": "II", "t3": "III", "t4": "end"}
-#: What decides on the feature of neuron 2: colour, line, label.
+#: Of each quantity: colour, line, label.
+Styles = Mapping[str, tuple[str, str, str]]
+#: What decides on the feature of neuron 2.
 RACE = {
     "h_ratio": (COLOURS["green"], "-", r"$H_{2,1} / H_{2,2}$"),
     "gain_ratio": (COLOURS["orange"], "-", r"$\Lambda_{2,2} / \Lambda_{2,1}$"),
@@ -40,17 +41,22 @@ RACE = {
 }
 
 
-def _run(
-    times: pd.DataFrame, curves: pd.DataFrame, dimension: float
-) -> tuple[pd.Series, pd.DataFrame]:
-    """Times of the first replicate at a dimension, and its curves."""
+def _ends(times: pd.DataFrame, dimension: float) -> pd.Series:
+    """Times of the first replicate at a dimension."""
     own = pick(times, case="base", dimension=dimension, replicate=0)
-    return own.set_index("quantity")["value"], pick(curves, dimension=dimension)
+    return own.set_index("quantity")["value"]
 
 
-def _shade(ax: Axes, edges: Sequence[float]) -> None:
+def _course(ax: Axes, curves: pd.DataFrame, styles: Styles, at: pd.Series) -> list[float]:
+    """Quantities over time, with the phases shaded; returns the edges of these."""
+    for quantity, (colour, line, label) in styles.items():
+        shown = pick(curves, quantity=quantity)
+        ax.plot(shown["time"], shown["value"], line, color=colour, label=label)
+    edges = [0.02 * at["t1"], *at[list(TIMES)]]
     for number, (left, right) in enumerate(pairwise(edges)):
         ax.axvspan(left, right, color=COLOURS["grey"], alpha=0.13 * (number % 2), lw=0)
+    ax.set(xscale="log", xlim=(edges[0], 3 * at["t4"]))
+    return edges
 
 
 @figure()
@@ -64,7 +70,7 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
     the largest head.
     """
     dimension = config["dimensions"][len(config["dimensions"]) // 2]
-    at, curves = _run(times, curves, dimension)
+    at, curves = _ends(times, dimension), pick(curves, dimension=dimension)
     drawn = canvas(8.2, 5.0)
     axes = drawn.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 1))
     left_over = {
@@ -72,32 +78,22 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
         "r2": (COLOURS["orange"], ":", r"noise $R_2$"),
         "gap": (COLOURS["ink"], "-", "loss above its optimum"),
     }
-    begin, end = 0.02 * at["t1"], 3 * at["t4"]
-    edges = [begin, *at[list(TIMES)]]
     for ax, styles in zip(axes, (PRODUCTS, HEAD, left_over), strict=True):
-        for quantity, (colour, line, label) in styles.items():
-            shown = pick(curves, quantity=quantity)
-            ax.plot(shown["time"], shown["value"], line, color=colour, label=label)
-        _shade(ax, edges)
+        edges = _course(ax, curves, styles, at)
         ax.axvline(at["t1_predicted"], color=COLOURS["blue"], linewidth=0.9, linestyle="-.")
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     bound = (config["kappa"] / 3) ** 0.5
     axes[1].axhline(bound, color=COLOURS["green"], linewidth=0.9, linestyle="-.")
-    axes[1].annotate(
-        r"bound $\sqrt{\kappa/3}\,\|w_2(0)\|$", (begin * 1.15, bound), fontsize=8, va="bottom"
-    )
+    axes[1].annotate(r"bound $\sqrt{\kappa/3}\,\|w_2(0)\|$", (edges[0] * 1.15, bound), fontsize=8,
+                     va="bottom")  # fmt: skip
     for (left, right), (name, label) in zip(pairwise(edges), TIMES.items(), strict=True):
         middle = (left * right) ** 0.5 if name != "t4" else right * 1.5
-        axes[0].annotate(
-            label, (middle, 1.02), xycoords=("data", "axes fraction"), ha="center", fontsize=9
-        )
-    axes[0].annotate(
-        "predicted end of I", (at["t1_predicted"], 0.9), (-8, 0),
-        xycoords=("data", "axes fraction"), textcoords="offset points",
-        ha="right", va="center", fontsize=8, color=COLOURS["blue"],
-    )  # fmt: skip
-    axes[0].set(xscale="log", xlim=(begin, end), ylim=(0, 1.55),
-                ylabel=r"$|\langle w_j, v_l\rangle|$")  # fmt: skip
+        axes[0].annotate(label, (middle, 1.02), xycoords=("data", "axes fraction"), ha="center",
+                         fontsize=9)  # fmt: skip
+    axes[0].annotate("predicted end of I", (at["t1_predicted"], 0.9), (-8, 0), fontsize=8,
+                     xycoords=("data", "axes fraction"), textcoords="offset points", ha="right",
+                     va="center", color=COLOURS["blue"])  # fmt: skip
+    axes[0].set(ylim=(0, 1.55), ylabel=r"$|\langle w_j, v_l\rangle|$")
     axes[1].set(ylim=(0, 1.35 * bound), ylabel=r"$|E_{j,k}|$")
     axes[2].set(yscale="log", ylim=(1e-7, 5), ylabel="noise, loss",
                 xlabel=rf"time $\eta \times$ step ($d$ = {dimension:,})")  # fmt: skip
@@ -149,19 +145,15 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
-    at, own = _run(times, curves, middle)
     drawn = canvas(8.4, 3.6)
     left, right = drawn.subplots(1, 2)
-    for quantity, (colour, line, label) in RACE.items():
-        shown = pick(own, quantity=quantity)
-        left.plot(shown["time"], shown["value"], line, color=colour, label=label)
-    begin = 0.02 * at["t1"]
-    _shade(left, [begin, *at[list(TIMES)]])
-    left.set(title="Neuron 2, at one dimension", xlim=(begin, 3 * at["t4"]), ylim=(1e-4, 1e8),
-             xlabel=rf"time $\eta \times$ step ($d$ = {middle:,})", ylabel="ratio")  # fmt: skip
+    _course(left, pick(curves, dimension=middle), RACE, _ends(times, middle))
+    left.set(title="Neuron 2, at one dimension", ylim=(1e-4, 1e8), ylabel="ratio",
+             xlabel=rf"time $\eta \times$ step ($d$ = {middle:,})")  # fmt: skip
     for number, dimension in enumerate(dimensions):
-        at, own = _run(times, curves, dimension)
-        shown = own[(own["quantity"] == "gain_ratio") & (own["time"] <= at["t3"])]
+        at = _ends(times, dimension)
+        shown = pick(curves, dimension=dimension, quantity="gain_ratio")
+        shown = shown[shown["time"] <= at["t3"]]
         strength = (number + 1) / len(dimensions)
         right.plot(shown["time"] / at["t1"], shown["value"], color=COLOURS["orange"],
                    alpha=strength, label=f"$d$ = {dimension:,}")  # fmt: skip

@@ -39,16 +39,13 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
     for name, row in zip(names, axes, strict=True):
         own = pick(values, data_set=name)
         for panel, (ax, arm) in enumerate(zip(row, ROBUST_ARMS, strict=False)):
-            ax.imshow(
-                mosaic(pick(pictures, data_set=name, run=arm), "feature"), interpolation="nearest"
-            )
+            seen = mosaic(pick(pictures, data_set=name, run=arm), "feature")
+            ax.imshow(seen, interpolation="nearest")
             bare(ax)
             ax.set_title(f"({'abc'[panel]}) {ARMS[arm]}")
-            means = pick(own, run=arm).groupby("quantity")["value"].mean()
-            ax.set_xlabel(
-                f"likeness {means['likeness']:.2f}, distinct {means['distinct']:.1f}\n"
-                f"probe accuracy {means['accuracy']:.2f}"
-            )
+            means: dict[str, float] = dict(pick(own, run=arm).groupby("quantity")["value"].mean())
+            ax.set_xlabel("likeness {likeness:.2f}, distinct {distinct:.1f}\n"
+                          "probe accuracy {accuracy:.2f}".format(**means))  # fmt: skip
         row[0].set_ylabel(set_name(name))
         _replicates(row[-1], pick(own, quantity="likeness"))
     return drawn
@@ -57,7 +54,7 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
 def _replicates(ax: Axes, values: pd.DataFrame) -> None:
     """A point a replicate; lines join what shares images and start."""
     for _, one in values.groupby("replicate"):
-        heights = [one.loc[one["run"] == arm, "value"].iloc[0] for arm in ROBUST_ARMS]
+        heights = one.set_index("run").loc[[*ROBUST_ARMS], "value"]
         ax.plot(range(len(heights)), heights, color=COLOURS["grey"], linewidth=0.8)
         ax.scatter(range(len(heights)), heights, s=22, zorder=3,
                    color=[ARM_COLOURS[arm] for arm in ROBUST_ARMS])  # fmt: skip
@@ -95,6 +92,7 @@ class Robust(Claims):
         In most networks. Both conditions are needed, as the random start, which has learned nothing, is the most
         varied of all.
         """
-        varied = gain(self.values, self.name, (WITHOUT, WITH), "likeness")
-        learned = gain(self.values, self.name, (WITH, UNTRAINED), "accuracy")
+        own = pick(self.values, data_set=self.name)
+        varied = gain(own, (WITHOUT, WITH), quantity="likeness")
+        learned = gain(own, (WITH, UNTRAINED), quantity="accuracy")
         return ((varied >= 0.05) & (learned >= 0.02)).astype(float)

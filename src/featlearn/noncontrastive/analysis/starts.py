@@ -1,7 +1,6 @@
 """What becomes of random starts, as in Theorems 4.1 and 4.3, at finite strengths.
 
-A replicate is a group of starts; its number is a share. Bands rest on the theory and on pilot runs
-with other random streams.
+A replicate is a group of starts; its number is a share.
 """
 
 from __future__ import annotations
@@ -85,9 +84,8 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
         ax.set(xlim=(0, 1), xlabel="share of starts")
         ax.set_title(title)
         ax.grid(axis="y", visible=False)
-    axes[0].set_yticks(
-        range(len(cases)), [f"{NAMES.get(name, name)}, n = {starts[name]}" for name in cases]
-    )
+    words = [f"{NAMES.get(name, name)}, n = {starts[name]}" for name in cases]
+    axes[0].set_yticks(range(len(cases)), words)
     axes[0].invert_yaxis()
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
