@@ -74,7 +74,6 @@ LOG = f"{RESULTS}/logs/train.log"
 
 
 def job(kind: str, every: float) -> None:
-    """The script of the rules, from its first line to its last."""
     function, config, wildcards = KINDS[kind]
     outputs = {name: f"{RESULTS}/{name}" for name in NEEDED.get(kind, OUTPUTS[:2])}
     params = {"function": f"featlearn.{function}", "seed": 0, "device": "cpu"}
@@ -105,7 +104,6 @@ def attempt(kind: str, every: float, life: float | None) -> int:
 
 
 def made() -> dict[str, str]:
-    """What stands under a final name."""
     return {
         name: hashlib.sha256((RESULTS / name).read_bytes()).hexdigest()
         for name in OUTPUTS
