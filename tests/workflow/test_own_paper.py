@@ -69,5 +69,5 @@ def test_what_stands_in_the_repository_about_papers_finds_it(repository):
     assert "`toy.averaging.dimension`" in (repository / "docs/keys/toy.md").read_text()
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     names = "page_of_keys_is_in_step_with_the_schema", "no_comma_cuts_a_description_in_two"
-    keys = [f"tests/unit/test_light_imports.py::test_{name}" for name in names]
+    keys = [f"tests/unit/test_config_checks.py::test_{name}" for name in names]
     well(*tests, "tests/workflow/test_repository.py", *keys)
