@@ -72,12 +72,10 @@ PartitionName=gpu Nodes=gpu1 MaxTime=48:00:00 State=UP
 
 
 def missing_programs() -> list[str]:
-    """Programs of Slurm and munge that this machine lacks."""
     return [name for name in PROGRAMS if shutil.which(name, path=SYSTEM_PATH) is None]
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports of the loopback that nobody listens on."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for one in sockets:
@@ -113,7 +111,6 @@ class Slurm:
         }
 
     def start(self) -> Slurm:
-        """Start everything and wait until all nodes are ready for jobs."""
         self.folder.chmod(0o755)
         control_port, *node_ports = free_ports(1 + len(NODES))
         self._configure(control_port, dict(zip(NODES, node_ports, strict=True)))
@@ -129,7 +126,6 @@ class Slurm:
         return self
 
     def stop(self) -> None:
-        """End every daemon, and what jobs left behind."""
         for name in reversed(list(self.processes)):
             popen = self.processes.pop(name)
             popen.terminate()
@@ -215,7 +211,6 @@ class Slurm:
         srun.chmod(0o755)
 
     def ask(self, *command: str) -> str:
-        """What a client of Slurm prints."""
         done = subprocess.run(
             command, env={**os.environ, **self.env}, check=True, capture_output=True, text=True,
             timeout=PATIENCE,

@@ -57,7 +57,6 @@ def on_slurm(checkout: Checkout, slurm, *targets: str, **options) -> Ended:
 
 
 def made_here(checkout: Checkout, *targets: str, **options) -> dict[str, str]:
-    """The bytes that a run on this machine makes."""
     checkout.snakemake(*targets, **options).well()
     return checkout.made()
 
@@ -74,7 +73,6 @@ class Ran:
     jobs: list[dict[str, str]]
 
     def of(self, name: str) -> list[dict[str, str]]:
-        """The Slurm jobs of a rule or group."""
         return [job for job in self.jobs if job["Comment"].startswith(f"rule_{name}")]
 
 
@@ -230,7 +228,6 @@ WEIGHTS = "results/smoke/own_images/weights/digits/pretrained-0.safetensors"
 
 
 def together(nodes: int) -> dict:
-    """A pre-training in two processes on so many nodes."""
     return {
         "real_images": {
             "digits": {

@@ -66,7 +66,6 @@ def images():
 
 
 def probe():
-    """A linear probe solved to its optimum."""
     from featlearn.images.probes import fit_path
 
     y = torch.randint(4, (120,), generator=STREAM)
@@ -75,7 +74,6 @@ def probe():
 
 
 def eigen():
-    """Eigen-CAM, and decompositions of torch and of SciPy."""
     import scipy.linalg
     from scipy.special import erf, gammaln
 
@@ -90,7 +88,6 @@ def eigen():
 
 
 def decoder():
-    """Steps of a small decoder."""
     from featlearn.transformers.decoder import Decoder, Shape, start
 
     shape = Shape(words=24, width=32, layers=2, heads=4, head_width=8, hidden=64, length=4)
@@ -131,7 +128,6 @@ def loops():
 
 
 def drawn():
-    """A figure: the bytes of its SVG and PNG."""
     from featlearn.core.plots import canvas, save, use_style
 
     use_style()

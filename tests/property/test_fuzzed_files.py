@@ -214,7 +214,6 @@ def opened(kind: str, split: str):
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_sound_set_is_read(name):
-    """What these tests stand on."""
     kind, split, files, _ = SETS[name]
     put(files)
     found = opened(kind, split)

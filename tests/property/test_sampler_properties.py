@@ -1,13 +1,17 @@
-"""What must hold for every draw from the multi-view distribution, whatever its parameters."""
+"""What must hold for every draw of mrp, every growth and every descent, whatever the sizes."""
 
-from dataclasses import replace
-
+import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from featlearn.core.seeds import Streams
+from featlearn.mrp import blocks
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.experiments.growth import predicted_hits
+from featlearn.mrp.gradients import classification_descent
+from featlearn.mrp.model import Activation, encode
 
 FIELDS = ("x", "y", "strong", "active", "total", "strength", "owner")
 
@@ -96,15 +100,6 @@ def test_strengths_are_always_in_their_ranges(spec, count, seed, single_view):
         assert (samples.is_single == single_view).all()
 
 
-@given(distributions(), COUNTS, SEEDS)
-def test_without_noise_a_patch_is_its_strength_times_its_feature(spec, count, seed):
-    spec = replace(spec, noise=0.0, feature_noise=0.0)
-    features, samples = drawn(spec, count, seed)
-    flat = features[0].reshape(spec.features, spec.dimension)
-    wanted = flat[samples.owner[0].clamp(min=0)] * samples.strength[0, ..., None]
-    torch.testing.assert_close(samples.x[0], wanted, rtol=0, atol=1e-14)
-
-
 @given(distributions(), COUNTS, SEEDS, VIEWS)
 def test_a_replicate_never_depends_on_its_batch(spec, count, seed, single_view):
     features, batch = drawn(spec, count, seed, replicates=(4, 0, 2), single_view=single_view)
@@ -122,3 +117,56 @@ def test_forcing_the_view_never_shifts_another_draw(spec, count, seed, single_vi
         assert torch.equal(getattr(free, name), getattr(forced, name))
     same = free.is_single == single_view
     assert torch.equal(free.x[same], forced.x[same])
+
+
+seeds = st.integers(0, 10_000)
+
+
+def draw(seed, *shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+@given(seed=seeds, kernels=st.integers(4, 8))
+def test_with_one_feature_a_kernel_no_feature_arrives_earlier(seed, kernels):
+    correlation, growth = 0.02 * draw(seed, 2, kernels, 4), 1 + draw(seed + 1, 2, 4).abs()
+    law = (correlation, growth, 0.1, "mae", Activation(4, 0.3), 1.0)
+    shared, single = (predicted_hits(*law, exclusive=chosen) for chosen in (False, True))
+    assert (single >= shared).all()
+    # the very first arrival has its choice of kernels
+    torch.testing.assert_close(single.amin(1), shared.amin(1))
+
+
+ACTIVATIONS = st.builds(Activation, st.integers(2, 6), st.floats(0.05, 2))
+SIZES = st.tuples(*(st.integers(1, limit) for limit in (3, 6, 5, 4, 6)))
+CACHES = st.sampled_from([1, 3000, 1 << 20])
+
+
+def normal(stream, *shape):
+    return torch.randn(shape, generator=stream, dtype=torch.float64)
+
+
+def problem(sizes, seed):
+    replicates, samples, patches, dimension, kernels = sizes
+    stream = torch.Generator().manual_seed(seed)
+    x = normal(stream, replicates, samples, patches, dimension)
+    return x, 0.5 * normal(stream, replicates, kernels, dimension), stream
+
+
+@given(SIZES, SEEDS, ACTIVATIONS, st.integers(2, 5), CACHES)
+def test_the_classification_descent_is_always_minus_the_gradient(
+    sizes, seed, activation, classes, cache
+):
+    x, w, stream = problem(sizes, seed)
+    u = normal(stream, sizes[0], classes, sizes[4])
+    y = torch.randint(classes, sizes[:2], generator=stream)
+    w.requires_grad_()
+    u.requires_grad_()
+    scores = encode(x, w, activation.q, activation.varrho) @ u.transpose(1, 2)
+    loss = F.cross_entropy(scores.flatten(0, 1), y.flatten()) * sizes[0]
+    by_w, by_u = torch.autograd.grad(loss, (w, u))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "CACHE_BYTES", cache)
+        found = classification_descent(x, y, w.detach(), u.detach(), activation)
+    torch.testing.assert_close(found.w, -by_w, rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(found.u, -by_u, rtol=1e-9, atol=1e-11)
+    assert found.loss.sum().item() == pytest.approx(loss.item(), rel=1e-10)

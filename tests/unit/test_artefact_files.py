@@ -9,13 +9,6 @@ import torch
 
 from featlearn.core import files
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import (
-    read_parquet,
-    read_tensors,
-    write_atomically,
-    write_parquet,
-    write_tensors,
-)
 
 
 def tidy_frame() -> pd.DataFrame:
@@ -35,14 +28,14 @@ def tensors() -> dict[str, torch.Tensor]:
 def test_a_frame_with_an_index_is_refused_rather_than_losing_it(tmp_path):
     frame = tidy_frame().set_index("method")
     with pytest.raises(FeatlearnError, match=r"frame\.parquet.*reset_index"):
-        write_parquet(frame, tmp_path / "frame.parquet")
+        files.write_parquet(frame, tmp_path / "frame.parquet")
     assert not (tmp_path / "frame.parquet").exists()
 
 
 @pytest.mark.parametrize("column", [[1, "one"], ["one", 1]])
 def test_a_column_of_mixed_objects_is_refused_by_file_name(tmp_path, column):
     with pytest.raises(FeatlearnError, match=r"frame\.parquet: not a tidy frame"):
-        write_parquet(pd.DataFrame({"mixed": column}), tmp_path / "frame.parquet")
+        files.write_parquet(pd.DataFrame({"mixed": column}), tmp_path / "frame.parquet")
 
 
 @pytest.mark.parametrize(
@@ -52,18 +45,18 @@ def test_a_column_of_mixed_objects_is_refused_by_file_name(tmp_path, column):
 def test_a_damaged_file_is_named(tmp_path, kind, damage):
     path = tmp_path / "file"
     if kind == "Parquet":
-        write_parquet(tidy_frame(), path)
+        files.write_parquet(tidy_frame(), path)
     else:
-        write_tensors(tensors(), path)
+        files.write_tensors(tensors(), path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FeatlearnError, match=f"file: cannot be read as {kind}"):
-        read_parquet(path) if kind == "Parquet" else read_tensors(path)
+        files.read_parquet(path) if kind == "Parquet" else files.read_tensors(path)
 
 
 def test_tensors_come_back_as_they_were_written(tmp_path):
     written = tensors() | {"followed by autograd": torch.ones(2, requires_grad=True)}
-    write_tensors(written, tmp_path / "w.safetensors")
-    result = read_tensors(tmp_path / "w.safetensors")
+    files.write_tensors(written, tmp_path / "w.safetensors")
+    result = files.read_tensors(tmp_path / "w.safetensors")
     assert result.keys() == written.keys()
     for name, tensor in written.items():
         assert result[name].dtype == tensor.dtype
@@ -74,14 +67,14 @@ def test_tensors_come_back_as_they_were_written(tmp_path):
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
 def test_an_interrupted_write_leaves_the_old_content(tmp_path, monkeypatch, moment, interruption):
     path = tmp_path / "a" / "b" / "file"
-    write_atomically(path, b"old")
+    files.write_atomically(path, b"old")
 
     def interrupt(*_):
         raise interruption("in the middle")
 
     monkeypatch.setattr(files.os, moment, interrupt)
     with pytest.raises(interruption, match="in the middle"):
-        write_atomically(path, b"new and longer")
+        files.write_atomically(path, b"new and longer")
     monkeypatch.undo()
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in path.parent.iterdir()] == ["file"]
@@ -94,5 +87,5 @@ def test_the_bytes_are_on_the_disk_before_they_get_their_name(tmp_path, monkeypa
         monkeypatch.setattr(
             files.os, name, lambda *args, name=name, f=function: (seen.append(name), f(*args))[1]
         )
-    write_atomically(tmp_path / "file", b"new")
+    files.write_atomically(tmp_path / "file", b"new")
     assert seen == ["fsync", "replace"]

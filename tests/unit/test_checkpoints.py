@@ -26,8 +26,6 @@ class Killed(Exception):
 
 
 def interrupted(folder, after, **settings):
-    """A training that dies after step ``after``."""
-
     def report(step, see):
         if step == after:
             raise Killed
@@ -207,8 +205,6 @@ def test_the_state_of_an_optimiser_keeps_the_order_in_memory():
 
 @pytest.fixture
 def job_like_handler():
-    """As :class:`featlearn.core.job.Job` sets it."""
-
     def end(*_):
         raise SystemExit("ended by SIGTERM")
 
@@ -259,7 +255,6 @@ VICTIM = """
 
 
 def victim(kept: Path, **more: str) -> subprocess.Popen:
-    """A training of its own process, which prints each step."""
     path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
     source = textwrap.dedent(VICTIM.format(path=path, folder=str(kept)))
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}

@@ -1,18 +1,28 @@
-"""The command line itself: help, words for what is refused, defaults that fit a set's size."""
+"""The command line: words for what is refused, curves, and networks that look at pictures."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
+import torch
+from PIL import Image
 
-from featlearn.command import main
+from featlearn import images
+from featlearn.command import main, pictures
 from featlearn.command.flow import settings_of, workflow
 from featlearn.core.errors import ConfigError
-from featlearn.core.files import write_parquet
+from featlearn.core.files import Described, read_tensors, write_parquet, write_tensors
+from featlearn.core.seeds import seeded
+from featlearn.images.augment import Augment
+from featlearn.images.encoders import build_encoder
+from featlearn.images.saved import described
+from featlearn.images.train.classifier import Classifier
 from featlearn.own_images.command import fitting, write_curves
 
 
@@ -134,3 +144,183 @@ def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
     seen.Reload()
     assert sorted(seen.Tags()["scalars"]) == ["learning_rate", "loss"]
     assert [(one.step, one.value) for one in seen.Scalars("loss")] == [(2, 3.0), (4, 1.5)]
+
+
+ESC = "\x1b[31m"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a classifier, its encoder, and some pictures."""
+    monkeypatch.chdir(tmp_path)
+    with seeded(0, "test"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, 32)
+        whole = Classifier(encoder, 2)
+    augment = Augment({"preset": "none"})
+    write_tensors(described(whole, augment, "a test", {}, ["daisy", "rose"]), "c.safetensors")
+    write_tensors(described(encoder, augment, "a test", {}), "e.safetensors")
+    for name in ("a.png", "-b.png", f"new\nline {ESC}.png", os.fsdecode(b"bytes\xff.png")):
+        picture(name)
+    return tmp_path
+
+
+def picture(name, seed=0):
+    noise = np.random.default_rng(seed).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(name)
+
+
+def test_a_line_a_picture_and_names_that_a_terminal_would_obey_are_escaped(here, capsys):
+    names = ["a.png", f"new\nline {ESC}.png", os.fsdecode(b"bytes\xff.png"), "./-b.png"]
+    assert main(["predict", "c.safetensors", *names]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    shown = ["a.png", "new\\nline \\x1b[31m.png", "bytes\\xff.png", "./-b.png"]
+    assert [row[0] for row in rows] == shown
+    for _, said, probable in rows:
+        assert said in ("daisy", "rose")
+        assert 0.5 <= float(probable) <= 1
+
+
+@pytest.mark.parametrize("command", ["predict", "cam"])
+def test_what_is_no_picture_is_named_and_the_others_are_done(here, command, capsys):
+    (here / "empty.jpg").touch()
+    (here / "photo.jpg").write_bytes(
+        b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + bytes(99)
+    )
+    assert main([command, "c.safetensors", "empty.jpg", "a.png", "photo.jpg"]) == 1
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "empty.jpg: the file is empty" in said.err
+    assert "photo.jpg: not an image of a known format" in said.err
+
+
+def test_many_pictures_are_looked_at_some_at_a_time(here, monkeypatch, capsys):
+    monkeypatch.setattr(pictures, "BATCH", 2)
+    names = [f"{number}.png" for number in range(5)]
+    for number, name in enumerate(names):
+        picture(name, number)
+    assert main(["predict", "c.safetensors", *names]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    wanted = images.network("c.safetensors")(names)
+    assert [float(row[2]) for row in rows] == pytest.approx(wanted.amax(1).tolist(), abs=1e-3)
+
+
+def test_maps_of_two_files_of_one_name_and_of_a_very_long_one(here, capsys):
+    (here / "other").mkdir()
+    long = "x" * 240 + ".png"
+    for name in ("other/a.png", long):
+        picture(name)
+    assert main(["cam", "e.safetensors", "a.png", "other/a.png", long, "--out", "m"]) == 0
+    made = capsys.readouterr().out.splitlines()
+    assert made == ["m/a-cam.png", "m/a-2-cam.png", f"m/{'x' * 60}-cam.png"]
+    assert all(Image.open(name).size == (64, 32) for name in made)
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["cam", "e.safetensors", "folder"], "folder: a folder; expected pictures"),
+    (["predict", "c.safetensors", "none.png"], "none.png: no such file"),
+    (["cam", "a.png", "e.safetensors"], "a.png: expected a network that a run wrote, such as"),
+    (["predict", "e.safetensors", "a.png"], "e.safetensors: knows no classes"),
+    (["export", "c.safetensors", "out.onnx"], "out.onnx: expected a name that ends in .pt2"),
+    (["export", "c.safetensors", "nowhere/out.pt2"], "nowhere: no such folder"),
+    (["cam", "e.safetensors", "a.png", "--out", "a.png"], "--out a.png: File exists; expected"),
+    (["predict", "plain.safetensors", "a.png"], "does not say which network it is of"),
+])  # fmt: skip
+def test_a_usual_mistake_is_told_in_one_line(here, words, told, capsys):
+    (here / "folder").mkdir()
+    write_tensors(dict(read_tensors("c.safetensors")), "plain.safetensors")
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+
+
+def test_weights_of_another_architecture_are_refused_by_the_first_tensor_that_differs(here, capsys):
+    weights = read_tensors("c.safetensors")
+    other = {"encoder": weights.about["encoder"] | {"widths": [8, 8]}}
+    write_tensors(Described(dict(weights), **weights.about | other), "other.safetensors")
+    assert main(["predict", "other.safetensors", "a.png"]) == 2
+    said = capsys.readouterr().err
+    assert "not those of its header, a small_resnet: " in said
+    assert re.search(r" is \(4,[^)]*\); expected \(8,[^)]*\)\n$", said)
+
+
+@pytest.mark.parametrize("command", ["predict", "cam", "export"])
+@pytest.mark.parametrize(("header", "tensor", "fault"), [
+    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std must be above 0, got 0.0"),
+    ({}, float("nan"), "must hold finite numbers"),
+    ({}, float("inf"), "must hold finite numbers"),
+])  # fmt: skip
+def test_weights_that_answer_nothing_are_refused(here, command, header, tensor, fault, capsys):
+    weights = read_tensors("c.safetensors")
+    tensors = dict(weights)
+    name = next(iter(tensors))
+    tensors[name] = tensors[name] + tensor
+    write_tensors(Described(tensors, **weights.about | header), "bad.safetensors")
+    assert main([command, "bad.safetensors", "out.pt2" if command == "export" else "a.png"]) == 2
+    assert fault in capsys.readouterr().err
+
+
+def test_names_of_classes_write_no_line_of_their_own(here, capsys):
+    weights = read_tensors("c.safetensors")
+    about = weights.about | {"classes": [f"daisy{ESC}\r\nhorse\t0.99"] * 2}
+    write_tensors(Described(dict(weights), **about), "forged.safetensors")
+    assert main(["predict", "forged.safetensors", "a.png"]) == 0
+    text = capsys.readouterr().out
+    assert ESC not in text
+    assert text.count("\n") == 1
+    assert text.count("\t") == 2
+
+
+def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
+    command = [sys.executable, "-m", "featlearn.command", "predict", "c.safetensors"]
+    script = " ".join([*command, *["a.png"] * 3]) + " | head -1"
+    told = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.count("\n") == 1
+    assert "Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize("file", ["c.safetensors", "e.safetensors"])
+def test_an_export_says_what_the_network_says(here, file, capsys):
+    assert main(["export", file, "out.pt2"]) == 0
+    assert "pixels (N, 3, 32, 32), 0 to 255" in capsys.readouterr().out
+    network = images.network(file)
+    pixels = network.pixels(["a.png"] * 3)
+    wanted = network(pixels) if network.classes else network.features(pixels)
+    with torch.inference_mode():
+        again = torch.export.load("out.pt2").module()(pixels.float())
+    torch.testing.assert_close(again, wanted, rtol=1e-4, atol=1e-5)
+    assert not list(here.glob(".export-*"))
+
+
+def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypatch, capsys):
+    (here / "out.pt2").write_bytes(b"the one before")
+    monkeypatch.setattr(pictures, "SAME", -1.0)
+    assert main(["export", "c.safetensors", "out.pt2"]) == 2
+    assert "out.pt2: not kept: it differs" in capsys.readouterr().err
+    assert (here / "out.pt2").read_bytes() == b"the one before"
+    assert not list(here.glob(".export-*"))
+
+
+@pytest.mark.parametrize(("changed", "told"), [
+    ({"image_size": 10**9}, "image_size"),
+    ({"classes": 7}, "classes"),
+    ({"mean": [0.5]}, "mean or std"),
+    ({"std": ["a", "b", "c"]}, "mean or std"),
+    ({"std": [float("nan")] * 3}, "mean or std"),
+    ({"encoder": "small_resnet"}, "encoder"),
+    ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
+    ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
+    ({"encoder": {"kind": "os.system"}}, "expected one of"),
+    ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
+    ({"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}}, "its header"),
+    ({"encoder": {"kind": "timm:../x"}}, "timm"),
+    ({"encoder": {"kind": "torchvision:resnet18"}, "image_size": 8192}, "at most 1024"),
+])  # fmt: skip
+def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):
+    weights = read_tensors("c.safetensors")
+    write_tensors(Described(dict(weights), **weights.about | changed), "evil.safetensors")
+    assert main(["predict", "evil.safetensors", "a.png"]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said) < 2000

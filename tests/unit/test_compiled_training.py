@@ -20,7 +20,6 @@ def problem(samples=7, patches=5, dimension=6, kernels=8, replicates=3):
 
 @pytest.fixture
 def plain_passes(monkeypatch):
-    """The formulas of the passes, without a compiler."""
     monkeypatch.setattr(fused, "_compiled", lambda function: function)
 
 

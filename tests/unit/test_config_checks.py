@@ -1,12 +1,15 @@
-"""The config: defaults, merging, and faults that name their key and what was expected."""
+"""The config: defaults, layers, portable runs, faults with key and value, the page of keys."""
 
 import copy
+import os
+import subprocess
+import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 import yaml
 
+from featlearn.core import portable
 from featlearn.core.checks import LETTERS
 from featlearn.core.config import (
     LINES,
@@ -18,11 +21,12 @@ from featlearn.core.config import (
     read_schema,
     read_yaml,
 )
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.given import layers_of, without
 from featlearn.images.config import SceneDials, WorldDials
 from featlearn.mrp.images import config as image_config
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load("""
 type: object
 additionalProperties: false
@@ -365,3 +369,144 @@ def test_dials_without_a_config_have_the_defaults_of_the_schema(name, dials):
     keys = read_schema(ROOT / "workflow" / "schemas")["$defs"][f"picture_{name}"]["properties"]
     own = {key: list(one) if isinstance(one, tuple) else one for key, one in vars(dials).items()}
     assert own == {key: below["default"] for key, below in keys.items()}
+
+
+ONE = {"kind": "folder", "path": "one"}
+PLAIN = {"scale": "real", "papers": ["toy"]}
+SCALE = {
+    "scale": "real",
+    "sets": {"one": ONE, "two": {"kind": "folder", "path": "two"}},
+    "papers": ["toy"],
+    "given": {
+        "one": {"toy": {"first": {"data": {"set": "one", "size": 8}}}},
+        "other": {"toy": {"third": 1}},
+        "two toy": {"toy": {"both": [{"data": {"set": "two"}}]}},
+    },
+}
+
+
+def test_a_layer_counts_where_all_its_sets_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one").mkdir()
+    layers, missing = layers_of(SCALE, {})
+    assert layers == [PLAIN, {"toy": {"first": {"data": {**ONE, "size": 8}}}}]
+    assert missing == ["two: no two; stand-ins remain in toy.both"]
+    (tmp_path / "two").mkdir()
+    layers, missing = layers_of(SCALE, {})
+    assert layers[2] == {"toy": {"both": [{"data": {"kind": "folder", "path": "two"}}]}}
+    assert not missing
+
+
+def test_a_set_of_the_user_is_taken_at_its_word_and_stands_in_no_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    user = {"sets": {"one": {"kind": "torchvision", "name": "MNIST"}}, "seed": 1}
+    layers, missing = layers_of(SCALE, user)
+    assert layers[1]["toy"]["first"]["data"] == {"kind": "torchvision", "name": "MNIST", "size": 8}
+    assert [line.partition(":")[0] for line in missing] == ["two"]
+    assert without(user, SCALE) == {"seed": 1}
+    # the scale's own file, given as the user's, says nothing new
+    assert without(SCALE, SCALE) == PLAIN
+    assert layers_of(SCALE, SCALE) == layers_of(SCALE, {})
+
+
+@pytest.mark.parametrize("sets", [{"three": ONE}, {"one": "one"}, ["one"]])
+def test_a_wrong_set_is_refused_by_its_name(sets):
+    with pytest.raises(ConfigError, match=r"sets(\.three|\.one|) must be"):
+        layers_of(SCALE, {"sets": sets})
+
+
+def test_a_portable_run_has_a_folder_of_its_own_and_compiles_nothing():
+    config = load({"scale": "smoke", "portable": True}, ROOT)
+    assert (config["results"], config["compile"]) == ("results/smoke-portable", "never")
+    named = load({"scale": "smoke", "portable": True, "run": "mine"}, ROOT)
+    assert named["results"] == "results/mine"
+    assert load({"scale": "smoke"}, ROOT)["portable"] is False
+
+
+@pytest.mark.parametrize(("change", "told"), [
+    ({"threads": 2}, "threads: 2; expected 1"),
+    ({"device": "auto"}, "device: 'auto'; expected 'cpu'"),
+    ({"compile": "always"}, "compile: 'always'; expected auto or never"),
+])  # fmt: skip
+def test_what_contradicts_it_is_refused_by_name(change, told):
+    with pytest.raises(ConfigError, match=told):
+        load({"scale": "smoke", "portable": True, **change}, ROOT)
+
+
+def test_a_portable_run_is_pinned_and_a_compiled_training_found_wherever_it_stands():
+    config = {"portable": True, "device": "cpu", "threads": 1, "compile": "auto",
+              "images": {"cases": [{"training": {"compile": True}}]}}  # fmt: skip
+    (fault,) = portable.faults(config)
+    assert fault.startswith("images.cases[0].training.compile: True")
+    assert not list(portable.faults(config | {"portable": False}))
+    environment: dict[str, str] = {}
+    portable.pin(environment)
+    portable.check(environment)
+    environment["MKL_CBWR"] = "AVX2"
+    with pytest.raises(FeatlearnError, match=r"MKL_CBWR is .AVX2.*COMPATIBLE"):
+        portable.check(environment)
+
+
+#: A job, of a rule that asks for a device and of one that asks for none.
+BEGUN = {
+    "device": "from featlearn.core.devices import prepare; prepare('cpu', 1)",
+    "none": "from kinds import framed; framed().__enter__()",
+}
+FUNCTIONS = """
+import numpy as np, torch
+x = torch.linspace(0.01, 0.99, 40_000)
+for own in (x, x.double(), x.view(200, 200).T):
+    wanted = np.sqrt(own.numpy())
+    assert np.array_equal(own.sqrt().numpy(), wanted)
+    assert np.array_equal((own**0.5).numpy(), wanted)
+    assert np.array_equal(own.clone().sqrt_().numpy(), wanted)
+    assert np.array_equal(torch.sqrt(own, out=torch.empty(0, dtype=own.dtype)).numpy(), wanted)
+    assert np.array_equal(torch._foreach_sqrt([own])[0].numpy(), wanted)
+few = x[::4_000].double().requires_grad_()
+for function in (torch.sqrt, torch.log, torch.tan, torch.asin, torch.logit, torch.erfinv,
+                 lambda t: t**0.5, lambda t: t**1.5, lambda t: t**2, lambda t: t**-1):
+    assert torch.autograd.gradcheck(function, (few,))
+assert torch.arange(4).sqrt().dtype == torch.float32
+assert torch.arange(4).square().equal(torch.arange(4) ** 2)
+assert x.half().sqrt().dtype == torch.float16
+assert torch.func.vmap(torch.log)(x.view(200, 200)).equal(x.view(200, 200).log())
+image = x.view(20, 20, 10, 10).contiguous(memory_format=torch.channels_last)
+assert image.sqrt().is_contiguous(memory_format=torch.channels_last)
+"""
+
+
+@pytest.mark.parametrize("begun", BEGUN.values(), ids=BEGUN)
+def test_functions_are_numpys_in_every_form_and_have_their_gradients(begun, tmp_path):
+    environment = dict(os.environ)
+    portable.pin(environment)
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests/emulated")])
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS], cwd=tmp_path,
+        env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_page_of_keys_is_in_step_with_the_schema():
+    script = ROOT / "scripts" / "configuration_page.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "workflow" / "schemas").glob("*.yaml")), ids=lambda file: file.stem
+)
+def test_no_comma_cuts_a_description_in_two(file):
+    """``{ description: one, two }`` is a description and a key ``two`` that nothing reads."""
+
+    def cut(node) -> list[str]:
+        if isinstance(node, list):
+            return [name for one in node for name in cut(one)]
+        if not isinstance(node, dict):
+            return []
+        own = [name for name, value in node.items() if value is None and name != "default"]
+        return own + [name for value in node.values() for name in cut(value)]
+
+    assert cut(yaml.safe_load(file.read_text(encoding="utf-8"))) == []

@@ -3,29 +3,17 @@
 import copy
 import math
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.contrastive import closed_forms
+from featlearn.contrastive import closed_forms, measure
 from featlearn.contrastive.analysis.ablations import Ablations
 from featlearn.contrastive.data import SparseCoding, draw_dictionary, sample
 from featlearn.contrastive.experiment import Downstream, Experiment
 from featlearn.contrastive.experiments.stages import arms, printed_t1
-from featlearn.contrastive.measure import (
-    Alignment,
-    Lottery,
-    Task,
-    Watch,
-    every_pair,
-    firing_precision,
-    moment_quantities,
-    probe,
-    weight_quantities,
-)
 from featlearn.contrastive.model import Batch, initial_weights
 from featlearn.contrastive.panel import LEFT_OUT
 from featlearn.contrastive.panel import measure as panel
@@ -40,6 +28,7 @@ from featlearn.contrastive.train import (
 from featlearn.core.baselines import MEMBERS
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
+from unit import ROOT
 
 SPEC = SparseCoding(atoms=8, dimension=32)
 SMALL = {"anchors": 16, "negatives": 16, "learning_rate": 0.5}
@@ -171,12 +160,12 @@ def test_the_probe_leaves_out_what_has_no_sign_and_tests_what_it_has_not_seen():
     stream = torch.Generator().manual_seed(0)
     x = torch.randn((2, 900, 6), generator=stream)
     y = torch.where(x[..., 0].abs() > 0.5, x[..., 0], 0.0)
-    seen = probe(Task(x[:, :500], y[:, :500], x[:, 500:], y[:, 500:]))
+    seen = measure.probe(measure.Task(x[:, :500], y[:, :500], x[:, 500:], y[:, 500:]))
     assert (seen.accuracy > 0.97).all()
     assert (seen.train_accuracy > 0.97).all()
     assert (seen.nmse < 0.1).all()
     # a linear rule with other labels: nothing carries over
-    fresh = probe(Task(x[:, :500], y[:, :500], x[:, 500:], y[:, 500:].flip(1)))
+    fresh = measure.probe(measure.Task(x[:, :500], y[:, :500], x[:, 500:], y[:, 500:].flip(1)))
     assert (fresh.nmse > 1.5).all()
     assert torch.equal(fresh.train_nmse, seen.train_nmse)
 
@@ -189,7 +178,8 @@ def test_a_neuron_that_barely_fired_once_spoils_no_probe():
     spike[0, 3], spike[0, 1500] = 1e-6, 1.0
     features = torch.cat([x, spike], -1)
     plain, spiked = (
-        probe(Task(f[:, :1000], y[:, :1000], f[:, 1000:], y[:, 1000:])) for f in (x, features)
+        measure.probe(measure.Task(f[:, :1000], y[:, :1000], f[:, 1000:], y[:, 1000:]))
+        for f in (x, features)
     )
     assert torch.allclose(plain.nmse, spiked.nmse)
 
@@ -203,12 +193,12 @@ def perfect(neurons_per_atom=2, size=1.0):
 
 def test_alignment_of_a_perfect_network():
     w, drawn = perfect()
-    seen = Alignment.of(w, drawn.atoms)
+    seen = measure.Alignment.of(w, drawn.atoms)
     assert seen.singleton.all()
     assert seen.covered().all()
     assert torch.allclose(seen.strength(1.0), torch.full((1, 8), 2 / math.log(8)).double())
     b = torch.full((1, 16), 0.3, dtype=torch.float64)
-    found = moment_quantities(w, b, w, SPEC, drawn.atoms, tau=1.0)
+    found = measure.moment_quantities(w, b, w, SPEC, drawn.atoms, tau=1.0)
     assert found["lucky_came_true"].item() == found["singletons_foreseen"].item() == 1
 
 
@@ -217,12 +207,12 @@ def test_a_neuron_that_never_fires_is_no_singleton():
     b = torch.zeros(1, 8, dtype=torch.float64)
     b[0, 2] = 5.0
     samples = sample(SPEC, drawn.atoms, 400, Streams(0, "contrastive", "dead-test", (0,))("x"))
-    alive = Watch(Batch(samples.x, samples.x, samples.x), samples, 1.0).alive(w, b)
+    alive = measure.Watch(Batch(samples.x, samples.x, samples.x), samples, 1.0).alive(w, b)
     assert alive[0].tolist() == [neuron != 2 for neuron in range(8)]
-    seen = Alignment.of(w, drawn.atoms, alive)
+    seen = measure.Alignment.of(w, drawn.atoms, alive)
     assert seen.singleton[0].tolist() == alive[0].tolist()
     assert seen.covered()[0].tolist() == alive[0].tolist()
-    found = weight_quantities(w, b, drawn.atoms, 1.0, alive)
+    found = measure.weight_quantities(w, b, drawn.atoms, 1.0, alive)
     assert found["covered"].item() == found["singletons"].item() == 7 / 8
 
 
@@ -230,7 +220,7 @@ def test_lottery_sets_and_pairs_by_their_definition():
     alpha = torch.zeros(1, 2, 8)
     alpha[0, 0, 3] = 1.0
     alpha[0, 1, :2] = 1.0
-    sets = Lottery.of(alpha)
+    sets = measure.Lottery.of(alpha)
     assert sets.member[0].nonzero().tolist() == [[0, 3]]
     assert sets.lucky[0, 0, 3]
     # two equal coordinates of two: each holds half of the norm, less than 2.02 log 8 / 8
@@ -239,7 +229,7 @@ def test_lottery_sets_and_pairs_by_their_definition():
     chosen = torch.ones_like(holds)
     holds[0, 0, 3] = holds[0, 1, 5] = False
     chosen[0, 1, 5] = False
-    assert every_pair(holds, chosen).tolist() == [0.75]
+    assert measure.every_pair(holds, chosen).tolist() == [0.75]
 
 
 def test_firing_precision_of_a_noiseless_network_is_one():
@@ -247,11 +237,10 @@ def test_firing_precision_of_a_noiseless_network_is_one():
     experiment = Experiment("fire-test", config, 0)
     w = experiment.atoms.mT
     samples = experiment.samples("x", 500)
-    seen = firing_precision(Alignment.of(w, experiment.atoms), w, torch.full((1, 8), 0.5), samples)
+    seen = measure.firing_precision(
+        measure.Alignment.of(w, experiment.atoms), w, torch.full((1, 8), 0.5), samples
+    )
     assert seen["firing_precision"].item() == 1.0
-
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

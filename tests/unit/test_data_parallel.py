@@ -80,7 +80,6 @@ PROGRAM = """
 
 
 def contrasted():
-    """SimCLR, whose negatives are the images of all processes."""
     objective = test_simclr.build()
     images, settings = test_simclr.pictures(), test_simclr.TRAINING
     fit(objective, images, None, untouched, settings, (0, "shared"))
@@ -89,7 +88,6 @@ def contrasted():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
-    """What two processes wrote, started by torchrun over the loopback."""
     folder = tmp_path_factory.mktemp("processes")
     path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
     program = folder / "program.py"

@@ -7,19 +7,10 @@ import pytest
 import torch
 
 from featlearn.core.seeds import generator
-from featlearn.emergence.data import (
-    Hypercube,
-    Law,
-    World,
-    alpha_mixture,
-    dictionary,
-    incoherent,
-    inputs,
-    sample,
-)
+from featlearn.emergence import data
 
-PARITY = Law("parity", 20, 5)
-INTERVAL = Law("interval", 100, 30, interval=(20, 30))
+PARITY = data.Law("parity", 20, 5)
+INTERVAL = data.Law("interval", 100, 30, interval=(20, 30))
 
 
 def streams(purpose, replicates=2):
@@ -27,8 +18,8 @@ def streams(purpose, replicates=2):
 
 
 def drawn(law, number=40_000):
-    world = World.draw(law, streams("world"))
-    return world, sample(world, number, streams("data"))
+    world = data.World.draw(law, streams("world"))
+    return world, data.sample(world, number, streams("data"))
 
 
 def relevant_bits(world, samples):
@@ -37,16 +28,16 @@ def relevant_bits(world, samples):
 
 
 def test_the_moments_that_the_thesis_and_its_sizes_give():
-    law = Law("parity", 100, 5)
+    law = data.Law("parity", 100, 5)
     assert (law.gamma, law.scale) == (0.25, 5.0)
     assert law.best_threshold_accuracy() == pytest.approx(27 / 32)
-    assert Law("parity", 100, 3).best_threshold_accuracy() == pytest.approx(0.8125)
+    assert data.Law("parity", 100, 3).best_threshold_accuracy() == pytest.approx(0.8125)
     assert law.majority_accuracy() == 0.5
-    assert Law("parity", 100, 5, structured=False).gamma == 0
+    assert data.Law("parity", 100, 5, structured=False).gamma == 0
     assert INTERVAL.positive_share == pytest.approx(0.584760, abs=1e-6)
     assert INTERVAL.gamma == pytest.approx(0.0680068, abs=1e-6)
     assert INTERVAL.scale**2 == pytest.approx(24.166667, abs=1e-6)
-    flat = Law("interval", 100, 30, interval=(20, 30), structured=False)
+    flat = data.Law("interval", 100, 30, interval=(20, 30), structured=False)
     assert flat.positive_share == pytest.approx(0.0493686, abs=1e-6)
     assert flat.gamma == pytest.approx(0.0186545, abs=1e-6)
 
@@ -54,7 +45,7 @@ def test_the_moments_that_the_thesis_and_its_sizes_give():
 @pytest.mark.parametrize("structured", [True, False])
 def test_the_best_threshold_is_that_of_all_thresholds(structured):
     """Over all relevant bits, by enumeration."""
-    law = Law("parity", 9, 5, background=0.4, structured=structured)
+    law = data.Law("parity", 9, 5, background=0.4, structured=structured)
     fair = law.background if structured else 1.0
     accuracy = dict.fromkeys(itertools.product(range(-1, 7), (1, -1)), 0.0)
     for bits in itertools.product((0, 1), repeat=5):
@@ -70,12 +61,12 @@ def test_the_best_threshold_is_that_of_all_thresholds(structured):
     "law",
     [
         PARITY,
-        Law("parity", 20, 5, background=0.3),
-        Law("parity", 20, 5, negative_share=0.8),
-        Law("parity", 20, 5, structured=False),
+        data.Law("parity", 20, 5, background=0.3),
+        data.Law("parity", 20, 5, negative_share=0.8),
+        data.Law("parity", 20, 5, structured=False),
         INTERVAL,
-        Law("interval", 12, 5, interval=(2, 3), structured=False),
-        Law("interval", 12, 5, counts=(1, 4, 5)),
+        data.Law("interval", 12, 5, interval=(2, 3), structured=False),
+        data.Law("interval", 12, 5, counts=(1, 4, 5)),
     ],
     ids=["parity", "rare", "unbalanced", "parity-flat", "interval", "interval-flat", "counts"],
 )
@@ -101,13 +92,13 @@ def test_samples_have_the_exact_moments(law):
 
 
 def test_parity_labels_have_their_exact_share():
-    _, seen = drawn(Law("parity", 20, 5, negative_share=0.9), 1000)
+    _, seen = drawn(data.Law("parity", 20, 5, negative_share=0.9), 1000)
     assert (seen.y < 0).sum(1).tolist() == [900, 900]
 
 
 def test_the_structured_component_has_all_relevant_patterns_or_none_and_rarer_others():
     """Others: Bernoulli(p_o / (2 - 2 p_o)), so that the mixture is independent at 1/2 only."""
-    world, seen = drawn(Law("parity", 20, 5, background=0.3))
+    world, seen = drawn(data.Law("parity", 20, 5, background=0.3))
     ones = seen.component == 1
     assert set(seen.count[ones].tolist()) == {0, 5}
     rest = torch.ones(20, dtype=torch.bool)
@@ -117,7 +108,7 @@ def test_the_structured_component_has_all_relevant_patterns_or_none_and_rarer_ot
 
 
 def test_prototypes_label_by_their_table_and_have_its_moments():
-    law = Law("prototypes", 30, 12, prototypes=10)
+    law = data.Law("prototypes", 30, 12, prototypes=10)
     world, seen = drawn(law)
     assert world.table is not None
     bits = relevant_bits(world, seen)
@@ -129,8 +120,8 @@ def test_prototypes_label_by_their_table_and_have_its_moments():
     cosine = (moment * world.direction()).sum(1) / moment.norm(dim=1)
     assert cosine.min() > 0.99
     assert (seen.phi.mean(1)).abs().max() < 0.02
-    law = Law("prototypes", 60, 30, prototypes=20)
-    world = World.draw(law, streams("world", 200))
+    law = data.Law("prototypes", 60, 30, prototypes=20)
+    world = data.World.draw(law, streams("world", 200))
     assert world.scale().square().mean().sqrt().item() == pytest.approx(law.scale, rel=0.01)
     first, second = world.table.double().chunk(2, 1)
     c = (first.mean(1) - second.mean(1)) / 2
@@ -139,21 +130,21 @@ def test_prototypes_label_by_their_table_and_have_its_moments():
 
 def test_the_general_setting_has_the_scale_of_patterns_and_noise():
     world, seen = drawn(PARITY, 4000)
-    columns, mu = incoherent(20, 60, 0.5, generator("incoherent"))
+    columns, mu = data.incoherent(20, 60, 0.5, generator("incoherent"))
     inner = (columns.T @ columns - torch.eye(20, dtype=torch.float64)).abs().max()
     assert columns.norm(dim=0).sub(1).abs().max() < 1e-12
     assert mu == pytest.approx(60**0.5 * inner.item())
     assert mu > 0.1
-    orthonormal = dictionary(20, 60, generator("columns"))
-    x = inputs(seen, world, orthonormal, 0.3, generator("noise"))
+    orthonormal = data.dictionary(20, 60, generator("columns"))
+    x = data.inputs(seen, world, orthonormal, 0.3, generator("noise"))
     assert x.square().sum(2).mean().item() == pytest.approx(1, abs=0.02)
-    clean = inputs(seen, world, orthonormal, 0.0, generator("noise"))
+    clean = data.inputs(seen, world, orthonormal, 0.0, generator("noise"))
     assert torch.allclose(clean @ orthonormal, seen.phi.double(), atol=1e-6)
 
 
 def test_the_hypercube_is_labelled_by_the_parity_of_its_corner():
-    law = Hypercube(30, 4, 1.0)
-    columns = dictionary(4, 30, generator("columns"))
+    law = data.Hypercube(30, 4, 1.0)
+    columns = data.dictionary(4, 30, generator("columns"))
     x, y, cluster = law.sample(columns, 20_000, generator("cube"))
     corner = law.signs().double()[cluster]
     assert torch.equal(y, corner.prod(1))
@@ -167,10 +158,10 @@ def test_the_hypercube_is_labelled_by_the_parity_of_its_corner():
 
 def test_a_mixture_has_its_share_of_injected_inputs():
     labelled, injected = torch.zeros(10, 2), torch.ones(6, 2)
-    x, is_injected = alpha_mixture(labelled, injected, 0.4, generator("mixture"))
+    x, is_injected = data.alpha_mixture(labelled, injected, 0.4, generator("mixture"))
     assert torch.equal(x[:, 0] > 0, is_injected)
     assert is_injected.sum() == 4
     with pytest.raises(ValueError, match="6 rows; expected at least 8"):
-        alpha_mixture(labelled, injected, 0.8, generator("mixture"))
+        data.alpha_mixture(labelled, injected, 0.8, generator("mixture"))
     with pytest.raises(ValueError, match=r"share: 1\.5; expected"):
-        alpha_mixture(labelled, injected, 1.5, generator("mixture"))
+        data.alpha_mixture(labelled, injected, 1.5, generator("mixture"))

@@ -1,6 +1,5 @@
 """Experiments of chapter 2 on tiny problems: what they choose and what they record."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -19,8 +18,7 @@ from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.experiments.general import General
 from featlearn.emergence.frames import accuracies, is_measured
 from featlearn.emergence.model import Network, with_one
-
-ROOT = Path(__file__).resolve().parents[2]
+from unit import ROOT
 
 
 def job(config, **wildcards):

@@ -1,7 +1,6 @@
 """Pictures of chapter 2: what is sampled, trained and measured, against what must be so."""
 
 import copy
-from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -28,8 +27,7 @@ from featlearn.emergence.teachers import (
     loss_and_accuracy,
     spreading,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
+from unit import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from featlearn.core.seeds import generator
+from featlearn.emergence import train
 from featlearn.emergence.data import Law, World, dictionary, sample
 from featlearn.emergence.model import (
     Network,
@@ -23,25 +24,6 @@ from featlearn.emergence.model import (
     truncated_relu,
     with_one,
 )
-from featlearn.emergence.train import (
-    Schedule,
-    Taylor,
-    accuracy,
-    balanced,
-    batch_gradient,
-    batches,
-    class_weights,
-    early_gradients,
-    features,
-    live_neurons,
-    logistic_gradient,
-    rescaled,
-    start_stds,
-    stretch_cosines,
-    theory_stage,
-    train_network,
-    two_steps,
-)
 
 LAW = Law("parity", 12, 3)
 STAGE = {"momentum": 0.9, "weight_rate": 1e-3, "head_rate": 10.0}
@@ -52,7 +34,6 @@ def streams(purpose, replicates=2):
 
 
 def problem(law=LAW, number=60, pairs=8):
-    """A random network, not symmetric, on a few samples; float64."""
     world = World.draw(law, streams("world"))
     seen = sample(world, number, streams("data"))
     start = symmetric_start(pairs, law.patterns, (0.5, 0.3, 0.5), streams("start"), torch.float64)
@@ -95,7 +76,12 @@ def weighted(noise):
 
 @pytest.mark.parametrize(
     ("loss", "gradient"),
-    [weighted(0.0), weighted(0.2), (hinge, batch_gradient), (logistic, logistic_gradient)],
+    [
+        weighted(0.0),
+        weighted(0.2),
+        (hinge, train.batch_gradient),
+        (logistic, train.logistic_gradient),
+    ],
 )
 def test_gradients_are_those_of_autograd(loss, gradient):
     network, x, y, _ = problem()
@@ -108,29 +94,33 @@ def test_gradients_are_those_of_autograd(loss, gradient):
 def test_scores_and_steps_of_known_outputs_and_widths():
     y = torch.tensor([[1.0, -1, -1, -1], [1, 1, -1, -1]])
     outputs = torch.tensor([[-2.0, -1, -1, -1], [1, 0, -3, -1]])
-    assert accuracy(outputs, y).tolist() == [0.75, 0.75]
-    assert balanced(outputs, y).tolist() == [0.5, 0.75]
-    rates = [Schedule.of(LAW, pairs, "partial_forget").first_rate * pairs for pairs in (50, 300)]
+    assert train.accuracy(outputs, y).tolist() == [0.75, 0.75]
+    assert train.balanced(outputs, y).tolist() == [0.5, 0.75]
+    rates = [
+        train.Schedule.of(LAW, pairs, "partial_forget").first_rate * pairs for pairs in (50, 300)
+    ]
     assert rates == [1500.0, 1500.0]
 
 
 def test_neurons_that_no_sample_reaches_change_no_gradient():
     network, x, y, _ = problem()
     network.rows[0, 2, -1] = network.rows[1, 5, -1] = -100.0
-    live = live_neurons(network, x)
+    live = train.live_neurons(network, x)
     assert 2 not in live[0]
     assert 5 not in live[1]
     for own, wanted in zip(
-        batch_gradient(network, x, y, live), batch_gradient(network, x, y), strict=True
+        train.batch_gradient(network, x, y, live), train.batch_gradient(network, x, y), strict=True
     ):
         assert torch.allclose(own, wanted, atol=1e-15)
 
 
 def test_gradients_of_one_direction_have_cosine_one_and_independent_ones_none():
     same = torch.arange(1.0, 31)[:, None, None, None] * torch.tensor([3.0, 4.0]).expand(2, 5, 2)
-    assert all(torch.allclose(each, torch.ones(2, 5)) for each in stretch_cosines(same).values())
+    assert all(
+        torch.allclose(each, torch.ones(2, 5)) for each in train.stretch_cosines(same).values()
+    )
     free = torch.randn(30, 2, 5, 20_000, generator=generator("independent"))
-    found = stretch_cosines(free)
+    found = train.stretch_cosines(free)
     for name, cosine in found.items():
         wanted = 3**-0.5 if name.endswith("mean") else 0.0
         assert (cosine - wanted).abs().max() < 0.03
@@ -139,12 +129,12 @@ def test_gradients_of_one_direction_have_cosine_one_and_independent_ones_none():
 def test_early_gradients_leave_the_network_alone_and_begin_with_its_own():
     network, x, y, _ = problem()
     before = network.rows.clone()
-    order = batches(60, 20, 4, streams("order"))
-    found = early_gradients(network, x, y, order, 0.1)
+    order = train.batches(60, 20, 4, streams("order"))
+    found = train.early_gradients(network, x, y, order, 0.1)
     assert torch.equal(network.rows, before)
-    (index,) = batches(60, 20, 1, streams("order"))
+    (index,) = train.batches(60, 20, 1, streams("order"))
     take = [torch.stack([own[at] for own, at in zip(each, index, strict=True)]) for each in (x, y)]
-    assert torch.equal(found[0], batch_gradient(network, *take).rows[..., :-1])
+    assert torch.equal(found[0], train.batch_gradient(network, *take).rows[..., :-1])
     assert found.shape == (4, 2, 16, 12)
 
 
@@ -152,10 +142,10 @@ def test_at_the_rate_of_the_theory_weights_drift_no_further_than_the_lemmas_allo
     """Lemmas A.18, A.19: |a_t - a_2| <= eta t, |w_t - w_2| <= eta^2 t^2 + eta t max |a_2|."""
     world = World.draw(LAW, streams("world"))
     seen = sample(world, 400, streams("data"))
-    x, start = with_one(seen.phi), symmetric_start(8, 12, start_stds(LAW), streams("start"))
-    schedule = Schedule.of(LAW, 8, "theory")
-    _, second = two_steps(start, x, seen.y, torch.ones_like(seen.y), schedule)
-    stage = theory_stage(LAW, 8, 30)
+    x, start = with_one(seen.phi), symmetric_start(8, 12, train.start_stds(LAW), streams("start"))
+    schedule = train.Schedule.of(LAW, 8, "theory")
+    _, second = train.two_steps(start, x, seen.y, torch.ones_like(seen.y), schedule)
+    stage = train.theory_stage(LAW, 8, 30)
     assert stage["weight_rate"] == stage["head_rate"] == pytest.approx(9 / (30 * 2))
 
     def see(step, own):
@@ -165,7 +155,7 @@ def test_at_the_rate_of_the_theory_weights_drift_no_further_than_the_lemmas_allo
         room = 1.2 * (t**2 + t * second.a.abs().max())
         assert (own.q - second.q).norm(dim=-1).max() <= room
 
-    train_network(second, x, seen.y, batches(400, 50, 30, streams("order")), stage, see)
+    train.train_network(second, x, seen.y, train.batches(400, 50, 30, streams("order")), stage, see)
 
 
 def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
@@ -173,7 +163,7 @@ def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
     law, pairs = LAW, 6
     _, x, y, _ = problem()
     start = symmetric_start(pairs, law.patterns, (0.5, 0.3, 0.5), streams("start"), torch.float64)
-    model = Taylor.start(start, kernel=True)
+    model = train.Taylor.start(start, kernel=True)
     draw = generator("change")
     model.change = torch.randn(model.change.shape, generator=draw, dtype=torch.float64)
     model.head = torch.randn(model.head.shape, generator=draw, dtype=torch.float64)
@@ -182,7 +172,7 @@ def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
     _, wanted = torch.func.jvp(
         lambda rows, a: output(Network(rows, a), x), (start.rows, start.a), (rows, a)
     )
-    act = features(x, start.rows[:, :pairs])
+    act = train.features(x, start.rows[:, :pairs])
     assert torch.allclose(model.output(x, act), wanted, atol=1e-12)
     model.change.requires_grad_()
     model.head.requires_grad_()
@@ -196,10 +186,10 @@ def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
 def test_the_start_is_the_zero_function_and_stays_symmetric_after_one_step():
     """Section 7.4: w of partners is opposite, their biases move apart from the same place."""
     _, x, y, _ = problem()
-    start = symmetric_start(8, 12, start_stds(LAW), streams("start"), torch.float64)
+    start = symmetric_start(8, 12, train.start_stds(LAW), streams("start"), torch.float64)
     assert output(start, x).abs().max() < 1e-12
-    schedule = Schedule.of(LAW, 8, "theory")
-    first, second = two_steps(start, x, y, torch.ones_like(y), schedule)
+    schedule = train.Schedule.of(LAW, 8, "theory")
+    first, second = train.two_steps(start, x, y, torch.ones_like(y), schedule)
     assert torch.allclose(first.q[:, 8:], -first.q[:, :8], atol=1e-15)
     assert torch.allclose(first.b[:, 8:] + first.b[:, :8], 2 * start.b[:, :8], atol=1e-12)
     assert first.q.abs().max() > 0
@@ -213,7 +203,7 @@ def test_reduced_coordinates_give_what_full_ones_do(preset):
     world = World.draw(law, streams("world"))
     seen = sample(world, 400, streams("data"))
     columns = dictionary(law.patterns, dimension, generator("columns")).float()
-    stds = start_stds(law)
+    stds = train.start_stds(law)
     full = symmetric_start(pairs, dimension, stds, streams("start"))
     q = full.q @ columns
     rest = (full.q - q @ columns.T).norm(dim=-1).double()
@@ -224,10 +214,10 @@ def test_reduced_coordinates_give_what_full_ones_do(preset):
         (full, seen.phi @ columns.T, direction.float() @ columns.T, 0 * rest),
         (reduced, seen.phi, direction, rest),
     ):
-        x, weight = with_one(phi), class_weights(law, seen.y)
-        steps = two_steps(start, x, seen.y, weight, Schedule.of(law, pairs, preset))
-        order = batches(400, 50, 10, streams("order"))
-        end, _ = train_network(steps[1], x, seen.y, order, STAGE, lambda step, own: None)
+        x, weight = with_one(phi), train.class_weights(law, seen.y)
+        steps = train.two_steps(start, x, seen.y, weight, train.Schedule.of(law, pairs, preset))
+        order = train.batches(400, 50, 10, streams("order"))
+        end, _ = train.train_network(steps[1], x, seen.y, order, STAGE, lambda step, own: None)
         found = [cosines(own, along, kept) for own in (start, *steps, end)]
         ends.append((torch.stack(found), output(end, x)))
     for one, other in zip(*ends, strict=True):
@@ -267,7 +257,7 @@ def test_the_first_gradient_of_a_small_weight_points_along_the_relevant_patterns
     rows[..., -1] = bias
     a = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)
     network = Network(rows, a * 1e-9)  # g is nearly zero, as at a symmetric start
-    weight = class_weights(law, y) * chance * x.shape[1]
+    weight = train.class_weights(law, y) * chance * x.shape[1]
     by_rows, _ = full_gradients(network, x, y, weight, 0.1)
     t = -by_rows / network.a[..., None]
     linear = torch.special.ndtr(bias / 0.1) - torch.special.ndtr((bias - 1) / 0.1)
@@ -281,19 +271,19 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
     law = Law("parity", 40, 5)
     world = World.draw(law, streams("world"))
     seen = sample(world, 8000, streams("data"))
-    start = symmetric_start(20, 40, start_stds(law), streams("start"))
+    start = symmetric_start(20, 40, train.start_stds(law), streams("start"))
     x = with_one(seen.phi)
-    first, second = two_steps(
-        start, x, seen.y, class_weights(law, seen.y), Schedule.of(law, 20, "theory")
+    first, second = train.two_steps(
+        start, x, seen.y, train.class_weights(law, seen.y), train.Schedule.of(law, 20, "theory")
     )
     # Lemma A.13: the first step turns weights, and every sample still counts in the hinge loss
     assert cosines(first, world.direction(), torch.zeros(2, 40)).abs().max() > 0.9
     assert (seen.y * output(first, x) < 1).all()
     # and so it does at the lemma's rate gamma / (k m sigma_a) and at ten times that, not at 1,000
-    own = law.weighted_gamma / (5 * 20 * start_stds(law)[2])
+    own = law.weighted_gamma / (5 * 20 * train.start_stds(law)[2])
     for factor, share in ((1, 1.0), (10, 1.0), (1000, 0.45)):
-        schedule = replace(Schedule.of(law, 20, "theory"), first_rate=factor * own)
-        far, _ = two_steps(start, x, seen.y, class_weights(law, seen.y), schedule)
+        schedule = replace(train.Schedule.of(law, 20, "theory"), first_rate=factor * own)
+        far, _ = train.two_steps(start, x, seen.y, train.class_weights(law, seen.y), schedule)
         assert (seen.y * output(far, x) < 1).double().mean().item() == pytest.approx(
             share, abs=0.02
         )
@@ -308,9 +298,11 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
 
 def test_rescaled_weights_have_directions_of_one_step_and_lengths_and_biases_of_two():
     _, x, y, _ = problem()
-    start = symmetric_start(8, 12, start_stds(LAW), streams("start"), torch.float64)
-    first, second = two_steps(start, x, y, torch.ones_like(y), Schedule.of(LAW, 8, "theory"))
-    found = rescaled(first, second)
+    start = symmetric_start(8, 12, train.start_stds(LAW), streams("start"), torch.float64)
+    first, second = train.two_steps(
+        start, x, y, torch.ones_like(y), train.Schedule.of(LAW, 8, "theory")
+    )
+    found = train.rescaled(first, second)
     assert torch.allclose(found.q.norm(dim=-1), second.q.norm(dim=-1))
     assert torch.cosine_similarity(found.q, first.q, dim=-1).min() > 1 - 1e-9
     assert torch.equal(found.b, second.b)
@@ -321,7 +313,7 @@ def test_adam_of_a_training_is_that_of_pytorch():
     start = symmetric_start(8, 12, (1.0, 1.0, 1.0), streams("start"), torch.float64)
     stage = {"weight_rate": 0.01, "head_rate": 0.03, "adam": True}
     order = [torch.arange(20).expand(len(x), 20)] * 3
-    found, _ = train_network(start, x, y, iter(order), stage, lambda step, own: None)
+    found, _ = train.train_network(start, x, y, iter(order), stage, lambda step, own: None)
     rows, a = (part.clone().requires_grad_() for part in (start.rows, start.a))
     other = torch.optim.Adam([{"params": [rows], "lr": 0.01}, {"params": [a], "lr": 0.03}])
     for at in order:

@@ -122,7 +122,6 @@ def test_a_whole_part_and_a_foreign_one(server, tmp_path):
 
 
 def offered(server, monkeypatch, name, contents):
-    """Files of a set on the server, in place of the official ones."""
     own = PUBLISHED[name]
     archives = []
     for archive, content in zip(own.archives, contents, strict=True):

@@ -24,17 +24,6 @@ def cosine(z, p, x):
     return (2 * pi * z / p * x).cos()
 
 
-@pytest.mark.parametrize(
-    ("k", "p", "margin"),
-    [(2, 5, 3.0429030973e-02), (2, 7, 1.7144816662e-02), (3, 3, 3.125e-02), (3, 5, 9.375e-03),
-     (3, 7, 4.4642857143e-03), (3, 15, 8.928571428571e-04), (4, 7, 1.3659755535e-03),
-     (5, 5, 1.388888888889e-03), (3, 97, 2.0135309278e-05), (4, 47, 1.0240864474e-05),
-     (5, 23, 1.1934085658e-05)],
-)  # fmt: skip
-def test_the_formula_gives_the_known_numbers(k, p, margin):
-    assert maximum_margin(k, p) == pytest.approx(margin, rel=1e-9)
-
-
 @pytest.mark.parametrize(("k", "p"), ODD)
 @pytest.mark.parametrize("name", PHASES)
 def test_a_construction_attains_the_maximum_on_every_input(name, k, p):

@@ -29,7 +29,6 @@ STREAMS = Streams(0, "gradient_features", "test", range(2))
 
 @pytest.fixture(scope="module")
 def descent():
-    """A start, its first step, twenty more of Algorithm 5, and the inputs that are its law."""
     law = Xor(20)
     inputs = law.sample(200, STREAMS("inputs"))
     start, _ = start_of(law, STREAMS("start"), 6, 1.2)

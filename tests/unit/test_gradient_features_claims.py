@@ -1,7 +1,6 @@
 """Claims of chapter 3: each holds for frames as the theory has them, and fails for others."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,8 @@ from featlearn.gradient_features.analysis.learning import Learning
 from featlearn.gradient_features.analysis.lemmas import Lemmas
 from featlearn.gradient_features.analysis.opponents import Baselines
 from featlearn.gradient_features.analysis.structure import Structure
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 LEVEL = 0.8125
 CONFIG = {
     "cones": {"gamma": 0.05},
@@ -36,7 +35,6 @@ CLAIMS = {
 
 
 def rows(*each, replicates=5):
-    """Each row in so many replicates."""
     return pd.DataFrame([{**row, "replicate": r} for row in each for r in range(replicates)])
 
 

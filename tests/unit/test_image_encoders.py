@@ -154,15 +154,6 @@ def test_vision_transformer_is_that_of_torchvision(size):
     torch.testing.assert_close(encoder(x), reference(x), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("kind", "millions"), [("vit_tiny", 5.5), ("vit_small", 21.7), ("vit_base", 85.8)]
-)
-def test_named_sizes(kind, millions):
-    with torch.device("meta"):
-        encoder = build_encoder({"kind": kind}, 224)
-    assert sum(p.numel() for p in encoder.parameters()) / 1e6 == pytest.approx(millions, abs=0.05)
-
-
 def test_tokens_are_the_map_with_the_class_token_in_front():
     encoder, x = build(VIT), pictures()
     tokens, features = encoder.tokens(x), encoder.feature_map(x)
@@ -217,13 +208,18 @@ def test_impossible_settings_are_named(settings, message):
 
 
 @pytest.mark.parametrize(("settings", "size"), [
+    ({"kind": "vit_tiny"}, 5_524_416),
+    ({"kind": "vit_small"}, 21_665_664),
+    ({"kind": "vit_base"}, 85_798_656),
     ({"kind": "wide_resnet"}, 11_550_864),
     ({"kind": "resnet18", "stem": "cifar"}, 11_168_832),
     ({"kind": "alexnet"}, 9 * (3 * 64 + 64 * 192 + 192 * 384 + 384 * 256 + 256 * 256) + 1152),
 ])  # fmt: skip
 def test_networks_have_the_size_that_is_known_of_them(settings, size):
     """WRN-34-5 without its classifier; AlexNet's five convolutions, and their biases."""
-    assert sum(p.numel() for p in build(settings).parameters()) == size
+    with torch.device("meta"):
+        encoder = build_encoder(settings, 224)
+    assert sum(p.numel() for p in encoder.parameters()) == size
 
 
 @pytest.mark.parametrize("settings", EVERY[-4:])

@@ -46,7 +46,6 @@ def uniform_fits(values: torch.Tensor, low: float, high: float) -> bool:
 
 
 def own_strengths(pictures: Pictures) -> torch.Tensor:
-    """(N, parts per class)"""
     return pictures.strengths.gather(1, pictures.parts_of_class[pictures.labels])
 
 

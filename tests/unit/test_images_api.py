@@ -3,7 +3,6 @@
 import ast
 import doctest
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,7 @@ from featlearn.command import main
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images import API, api
 from featlearn.images.pretrained import positions
-
-ROOT = Path(__file__).parents[2]
+from unit import ROOT
 
 
 def picture(number: int, channel: int) -> Image.Image:
@@ -173,3 +171,19 @@ def test_tokens_of_a_transformer_are_a_grid():
 def test_what_cannot_be_is_told_in_words(act, told):
     with pytest.raises(FeatlearnError, match=re.escape(told)):
         act()
+
+
+PAGE = (ROOT / "docs" / "images.md").read_text(encoding="utf-8")
+
+
+def test_the_code_of_the_page_runs_from_top_to_bottom(capsys):
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/images.md", "exec"), names)
+    assert names["masks"].shape == (200, 8, 32, 32)
+    assert names["features"].shape == (200, 16)
+    assert names["scores"].shape == (200, 4)
+    assert torch.isfinite(names["scores"]).all()
+    changed = (names["without"] != names["pictures"].images).flatten(1).any(1)
+    assert changed.float().mean() > 0.9
+    assert capsys.readouterr().out.startswith("torch.Size([200, 3, 32, 32])\n")

@@ -6,9 +6,7 @@ import importlib.util
 import os
 import platform
 import signal
-import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,7 +65,6 @@ def rule(inputs=None, outputs=None, log="results/smoke/logs/train.log", **params
 
 @pytest.fixture(autouse=True)
 def workplace(tmp_path, monkeypatch):
-    """An empty working directory; what a job changes in the process is put back."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(RUN_PROCESS, raising=False)
     for variable in (*THREAD_VARIABLES, "CUBLAS_WORKSPACE_CONFIG"):
@@ -89,7 +86,6 @@ def staging_is_gone() -> bool:
 
 
 def made_input(name="mrp/data.parquet", content=b"data " * 20) -> Path:
-    """An artefact with its record, as an earlier job leaves it."""
     path = RESULTS / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
@@ -221,33 +217,6 @@ def test_the_device_follows_what_there_is(monkeypatch):
         prepare("cuda")
 
 
-def test_an_error_leaves_no_output_no_staging_and_a_log_with_the_traceback():
-    streams = sys.stdout, sys.stderr
-
-    def script(job):
-        job.output.history.write_bytes(b"written before the error")
-        print("a word on the way")
-        raise ZeroDivisionError("no samples")
-
-    with pytest.raises(ZeroDivisionError, match="no samples"), Job(rule()) as job:
-        script(job)
-    assert files_below(RESULTS) == ["logs/train.log"]
-    assert staging_is_gone()
-    assert "a word on the way" in log_text()
-    assert "ZeroDivisionError: no samples" in log_text()
-    assert "test_job_frame.py" in log_text()  # the place, not only the name
-    assert (sys.stdout, sys.stderr) == streams
-
-
-def test_an_error_meant_for_the_user_is_a_sentence_and_an_exit_code(capsys):
-    with pytest.raises(SystemExit) as caught, Job(rule()):
-        raise FeatlearnError("theta: 2; expected at most 1")
-    assert caught.value.code == 1
-    for text in (capsys.readouterr().err, log_text()):
-        assert text == "error in rule mrp_train: theta: 2; expected at most 1\n"
-    assert staging_is_gone()
-
-
 def test_a_forgotten_output_is_named_and_the_others_do_not_appear(capsys):
     with pytest.raises(SystemExit), Job(rule()) as job:
         job.output.history.write_bytes(b"history")
@@ -256,27 +225,6 @@ def test_a_forgotten_output_is_named_and_the_others_do_not_appear(capsys):
     for text in (capsys.readouterr().err, log_text()):
         assert "results/smoke/mrp/w.safetensors" in text
         assert "history.parquet" not in text
-
-
-@pytest.mark.parametrize("kind", ["cut", "changed under the old time"])
-def test_a_damaged_input_is_refused_by_name_and_set_aside(capsys, kind):
-    path = made_input()
-    status = path.stat()
-    damaged = b"data" if kind == "cut" else b"DATA " * 20
-    path.write_bytes(damaged)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    entered = False
-    with pytest.raises(SystemExit) as caught, Job(rule({"data": str(path)})):
-        entered = True
-    assert caught.value.code == 1
-    assert not entered
-    for told in (capsys.readouterr().err, log_text()):
-        assert str(path) in told
-        assert "is damaged" in told
-    assert not path.exists()
-    assert (RESULTS / ".damaged/mrp/data.parquet").read_bytes() == damaged
-    assert not (RESULTS / "mrp/history.parquet").exists()
-    assert staging_is_gone()
 
 
 def test_sigterm_ends_a_job_like_an_error():
@@ -296,40 +244,6 @@ def test_sigterm_ends_a_job_like_an_error():
     assert "SIGTERM" in log_text()
     assert staging_is_gone()
     assert (sys.stdout, sys.stderr) == before
-
-
-FOLLOWER = """
-    import os, sys, time
-    sys.path[:0] = {path!r}
-    from unit.test_job_frame import Job, rule
-    with Job(rule()) as job:
-        job.output.history.write_bytes(b"half")
-        print("started", flush=True)
-        time.sleep(300)
-"""
-
-
-def test_a_job_ends_soon_after_the_run_that_started_it_was_killed(workplace):
-    tests = Path(__file__).resolve().parents[1]
-    source = textwrap.dedent(FOLLOWER.format(path=[str(tests), str(provenance.SOURCE_ROOT)]))
-    run = subprocess.Popen(["sleep", "300"])
-    environment = {**os.environ, RUN_PROCESS: f"{platform.node()}:{run.pid}"}
-    job = subprocess.Popen(
-        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert job.stdout.readline() == "started\n"
-        assert not staging_is_gone()
-        run.kill()  # it stays a zombie until it is waited for: that counts as gone
-        assert job.wait(timeout=120) == 1
-    finally:
-        job.kill()
-        run.kill()
-        job.wait()
-        run.wait()
-        job.stdout.close()
-    assert staging_is_gone()
-    assert not (RESULTS / "mrp").exists()
 
 
 def test_what_a_job_can_go_on_from_outlives_a_failure_and_goes_with_the_commit():

@@ -1,8 +1,12 @@
-"""What a light job must not import: a second or more of each of a hundred jobs."""
+"""What a light job must not import, and what can be loaded: analyses, benchmarks."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 HEAVY = {
     "PIL", "matplotlib", "scipy", "sklearn", "sympy", "torch._dynamo", "torch._inductor",
@@ -38,7 +42,6 @@ evaluate(experiment, "cnn", trained.state_dict(), downstream)
 
 
 def loaded(code: str) -> set[str]:
-    """Those of :data:`HEAVY` that a fresh interpreter has in memory after ``code``."""
     code += "\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -56,3 +59,18 @@ def test_no_module_of_figures_tables_and_claims_imports_torch():
     names = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
     code = "".join(f"import {name}\n" for name in names)
     loaded(f"{code}import sys\nassert 'torch' not in sys.modules")
+
+
+BENCH = Path(__file__).parents[2] / "bench"
+LISTED = re.findall(r'^    "(\w+)",$', (BENCH / "__main__.py").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_module_of_benchmarks_can_be_loaded(name):
+    try:
+        module = import_module(f"bench.{name}")
+    except ModuleNotFoundError as error:  # a peer that no run needs
+        if error.name.startswith(("featlearn", "bench")):
+            raise
+        pytest.skip(f"without {error.name}")
+    assert all(map(callable, module.BENCHMARKS.values()))

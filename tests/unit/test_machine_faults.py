@@ -37,14 +37,12 @@ def tensors(path):
 
 
 def fails(script, **given):
-    """Run ``script(job)`` in a job that must fail."""
     with pytest.raises((SystemExit, Exception)), Job(rule(**given)) as job:
         script(job)
 
 
 @pytest.fixture
 def mount(workplace):
-    """Mounts small file systems; they are gone at the end."""
     places = []
 
     def do(place, *options):

@@ -3,7 +3,8 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
-from pathlib import Path
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,18 +24,20 @@ from featlearn.mrp.analysis.runaway import Runaway
 from featlearn.mrp.analysis.teacher_student import EqualStart
 from featlearn.mrp.analysis.transfer import Transfer
 from featlearn.mrp.labels import UNLEARNED
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 REPLICATES = 10
 DESK = load({"scale": "desk"}, ROOT)
-#: Of one replicate: columns to values, and ``value`` of (replicate, column values).
-Value = Callable[..., float]
 
 
-def frame(rows: list[dict], value: Value) -> pd.DataFrame:
+def frame(value: Any, **axes: Any) -> pd.DataFrame:
+    """Every combination of the axes in each replicate; ``value`` may be a function of them."""
+    each = [own if isinstance(own, list | tuple) else [own] for own in axes.values()]
+    rows = [dict(zip(axes, one, strict=True)) for one in product(*each)]
+    values = [value(**row) if callable(value) else value for row in rows]
     return pd.DataFrame(
-        {**row, "replicate": r, "value": value(**row) + 1e-4 * (r % 2)}
-        for row in rows
+        {**row, "replicate": r, "value": own + 1e-4 * (r % 2)}
+        for row, own in zip(rows, values, strict=True)
         for r in range(REPLICATES)
     )
 
@@ -47,8 +50,8 @@ def verdict(group, name: str, config=None, **frames: pd.DataFrame) -> str:
 
 @pytest.mark.parametrize(("limit", "wanted"), [(0.5, HOLDS), (0.65, FAILS)])
 def test_the_captured_share_must_go_to_one_half(limit, wanted):
-    rows = [{"model": "supervised", "quantity": "captured", "classes": k} for k in (10, 20, 50)]
-    found = frame(rows, lambda classes, **_: limit + np.log(classes) / classes)
+    found = frame(lambda classes, **_: limit + np.log(classes) / classes, model="supervised",
+                  quantity="captured", classes=[10, 20, 50])  # fmt: skip
     assert verdict(Classes, "t16-classes-limit", classes=found) == wanted
 
 
@@ -56,8 +59,8 @@ def test_the_captured_share_must_go_to_one_half(limit, wanted):
     ("kept", "loss", "wanted"), [(1.1, 0.001, HOLDS), (0.9, 0.001, FAILS), (1.1, 0.5, FAILS)]
 )
 def test_fine_tuning_must_fit_and_keep_every_feature(kept, loss, wanted):
-    after = frame([{"model": "simultaneous", "quantity": "least_kept"}], lambda **_: kept)
-    steps = frame([{"model": "simultaneous", "step": step} for step in (0, 9)], lambda **_: loss)
+    after = frame(kept, model="simultaneous", quantity="least_kept")
+    steps = frame(loss, model="simultaneous", step=[0, 9])
     frames = {"evaluation": after, "learning": steps.rename(columns={"value": "loss"})}
     assert verdict(Finetuning, "t15-features-kept", **frames) == wanted
 
@@ -94,7 +97,7 @@ def test_a_feature_that_never_came_breaks_the_law_of_growth(off, arrives, wanted
 
 @pytest.mark.parametrize(("bounded", "wanted"), [(10, UNDECIDED), (2, FAILS)])
 def test_a_share_of_ten_replicates_refutes_but_never_shows_all(bounded, wanted):
-    found = frame([{"model": "main", "quantity": "finite"}], lambda **_: 0.0)
+    found = frame(0.0, model="main", quantity="finite")
     found["value"] = (found["replicate"] < bounded).astype(float)
     assert verdict(Runaway, "t9-bounded-as-printed", evaluation=found) == wanted
 
@@ -103,17 +106,14 @@ def test_a_share_of_ten_replicates_refutes_but_never_shows_all(bounded, wanted):
     ("case", "right", "wanted"), [("1", 0.9, HOLDS), ("1", 0.7, FAILS), ("3", 0.7, FAILS)]
 )
 def test_pretraining_must_help_in_the_worst_case_of_transfer(case, right, wanted):
-    rows = [
-        {"case": one, "recipe": recipe, "classes": "all", "quantity": quantity, "encoder_rate": 0.1}
-        for one in ("1", "3")
-        for recipe in ("finetuned", "random", "supervised", "supervised_head")
-        for quantity in ("accuracy_multi_view", "accuracy_single_view")
-    ]
-
     def value(recipe, **row):
         return {"finetuned": right if row["case"] == case else 0.9, "random": 0.8}.get(recipe, 0.5)
 
-    found = frame(rows, value)
+    found = frame(
+        value, case=["1", "3"], classes="all", encoder_rate=0.1,
+        recipe=["finetuned", "random", "supervised", "supervised_head"],
+        quantity=["accuracy_multi_view", "accuracy_single_view"],
+    )  # fmt: skip
     found["value"] += 1e-3 * found["replicate"] * (found["recipe"] == "finetuned")
     assert verdict(Transfer, "t19-beats-opponents", accuracy=found) == wanted
 
@@ -137,20 +137,15 @@ def test_winners_must_be_there_and_quiet_in_both_frameworks(off, size, winners, 
 
 
 def hypothesis(captured: float, **grown: float) -> pd.DataFrame:
-    rows = [
-        {"moment": moment, "quantity": quantity, "constant": constant}
-        for moment in ("start", "end")
-        for quantity, constant in (("captured", np.nan), *((one, WIDE) for one in "bcdeh"))
-    ]
+    """The letters grow by so much; a share has no scatter and belongs to no constant."""
 
     def value(moment, quantity, **_):
-        if quantity == "captured":
-            return captured
         return 0.1 * (grown.get(quantity, 1.0) if moment == "end" else 1.0)
 
-    found = frame(rows, value)
-    found.loc[found["quantity"] == "captured", "value"] = captured
-    return found
+    moments = ["start", "end"]
+    found = frame(value, moment=moments, quantity=[*"bcdeh"], constant=WIDE)
+    share = frame(captured, moment=moments, quantity="captured", constant=np.nan)
+    return pd.concat([share.assign(value=captured), found])
 
 
 @pytest.mark.parametrize("letter", ["b", "d", "e", "h"])
@@ -162,10 +157,7 @@ def test_the_worst_letter_decides_over_the_induction_hypothesis(letter):
 
 @pytest.mark.parametrize(("dimension", "wanted"), [(40, OUTSIDE), (4000, FAILS)])
 def test_background_noise_is_excused_by_a_small_space_only(dimension, wanted):
-    config = DESK["mrp"]
-    clean = config["clean"]
-    clean = {**clean, "data": {**clean["data"], "dimension": dimension}}
-    config = {**config, "clean": clean}
+    config = with_changed(DESK["mrp"], "clean", "data", dimension=dimension)
     assert verdict(Purity, "c3-c-mae", config, purity=hypothesis(1.0, c=5.0)) == wanted
 
 
@@ -182,7 +174,7 @@ def test_half_is_an_error_in_the_limit_of_many_classes_with_many_features(
 ):
     few = {"classes": classes, "sparsity": sparsity, "feature_noise": 0.0}
     config = with_changed(DESK["mrp"], "clean", "data", **few)
-    found = frame([{"model": "supervised", "quantity": "accuracy_single_view"}], lambda **_: 0.65)
+    found = frame(0.65, model="supervised", quantity="accuracy_single_view")
     assert verdict(Clean, "lemma-1-half-error", config, evaluation=found) == wanted
 
 
@@ -191,14 +183,11 @@ def test_half_is_an_error_in_the_limit_of_many_classes_with_many_features(
     [(0.001, 1.0, 3, HOLDS), (0.3, 1.0, 3, FAILS), (0.001, 0.9, 3, FAILS), (0.3, 1.0, 40, OUTSIDE)],
 )
 def test_kernels_of_the_best_start_must_be_pure_and_hold_all(mixed, captured, kernels, wanted):
-    rows = [
-        {"kernels_per_class": kernels, "sigma_0": start, "model": "half_masked", "quantity": name}
-        for start in (0.1, 0.2)
-        for name in ("impure_share", "captured")
-    ]
-
-    found = frame(rows, lambda sigma_0, **_: mixed if sigma_0 == 0.2 else 0.9)
-    found.loc[found["quantity"] == "captured", "value"] = captured
+    starts = {"kernels_per_class": kernels, "sigma_0": [0.1, 0.2], "model": "half_masked"}
+    impure = frame(lambda sigma_0, **_: mixed if sigma_0 == 0.2 else 0.9, quantity="impure_share",
+                   **starts)  # fmt: skip
+    held = frame(captured, quantity="captured", **starts).assign(value=captured)
+    found = pd.concat([impure, held])
     config = DESK["mrp"] | {
         "equal_start": DESK["mrp"]["equal_start"] | {"kernels_per_class": [kernels]}
     }
@@ -210,34 +199,25 @@ def test_kernels_of_the_best_start_must_be_pure_and_hold_all(mixed, captured, ke
 )
 def test_masks_alone_must_be_behind_in_features_and_in_accuracy(captured, single, wanted):
     """Of pre-trained kernels both are 1; the better one of two heads counts."""
-    rows = [
-        {"model": model, "quantity": quantity}
-        for model in ("pretrained", "supervised_masked", "supervised_masked_head")
-        for quantity in ("captured", "accuracy_single_view")
-    ]
 
     def value(model, quantity):
         if model == "supervised_masked_head":
             return captured if quantity == "captured" else single
         return 1.0 if model == "pretrained" else 0.1
 
-    found = frame(rows, value)
+    models = ["pretrained", "supervised_masked", "supervised_masked_head"]
+    found = frame(value, model=models, quantity=["captured", "accuracy_single_view"])
     assert verdict(Headline, "headline-masks-alone", evaluation=found) == wanted
 
 
 @pytest.mark.parametrize(("worst", "wanted"), [(0.99, HOLDS), (0.8, FAILS)])
 def test_features_are_needed_where_all_without_are_behind_at_some_noise(worst, wanted):
-    rows = [
-        {"patches": 80, "feature_noise": noise, "model": model, "quantity": "accuracy_single_view"}
-        for noise in (0.01, 0.07)
-        for model in UNLEARNED
-    ]
-
     def value(model, feature_noise, **_):
         best = UNLEARNED[0] if feature_noise == 0.01 else UNLEARNED[-1]
         return (0.98 if feature_noise == 0.01 else worst) if model == best else 0.5
 
-    found = frame(rows, value)
+    found = frame(value, patches=80, feature_noise=[0.01, 0.07], model=[*UNLEARNED],
+                  quantity="accuracy_single_view")  # fmt: skip
     assert verdict(Opponents, "opponents-no-features-needed", cells=found) == wanted
 
 

@@ -1,4 +1,4 @@
-"""After pre-training: fine-tuning's closed forms, transfer pools, patch evidence, selection."""
+"""After pre-training: classifiers, fine-tuning, transfer pools, patch evidence, selection."""
 
 import math
 
@@ -6,19 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import torch.nn.functional as F
 
+from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
+from featlearn.mrp.experiments import localisation
 from featlearn.mrp.experiments.clean import induction_quantities
 from featlearn.mrp.experiments.finetuning import first_head, wrong_mass
-from featlearn.mrp.experiments.localisation import (
-    own_patches,
-    patch_evidence,
-    precision,
-    share_of_evidence,
-)
 from featlearn.mrp.experiments.transfer import Case, Outcome, extend_features, measured
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
@@ -180,7 +177,7 @@ def test_evidence_sums_to_the_score_of_the_class():
     features, drawn = problem()
     w = pure_kernels(features)
     u = torch.randn(2, 4, w.shape[1], dtype=torch.float64, generator=torch.manual_seed(1))
-    evidence = patch_evidence(drawn, w, u, ACTIVATION)
+    evidence = localisation.patch_evidence(drawn, w, u, ACTIVATION)
     scores = class_scores(encode(drawn.x, w, 4, 0.3), u)
     own = scores.gather(-1, drawn.y.unsqueeze(-1)).squeeze(-1)
     assert evidence.shape == (2, 120, 8)
@@ -195,22 +192,24 @@ def test_a_network_with_all_features_finds_all_own_patches_and_one_without_does_
     first = both.clone()
     first[:, :, 1::2] = 0
     w = pure_kernels(features, idle=0)
-    shown = own_patches(drawn, 2)
+    shown = localisation.own_patches(drawn, 2)
     assert (shown.sum(2) == 1).all()  # C_p = 1: one patch each, in a multi-view sample
-    full = patch_evidence(drawn, w, both, ACTIVATION)
-    assert (precision(full, shown) == 1).all()
-    share = share_of_evidence(full, shown)
+    full = localisation.patch_evidence(drawn, w, both, ACTIVATION)
+    assert (localisation.precision(full, shown) == 1).all()
+    share = localisation.share_of_evidence(full, shown)
     assert (share > 0.1).all()
     assert share.sum(-1).mean().item() == pytest.approx(1, abs=1e-3)
-    half = share_of_evidence(patch_evidence(drawn, w, first, ACTIVATION), shown)
+    half = localisation.share_of_evidence(
+        localisation.patch_evidence(drawn, w, first, ACTIVATION), shown
+    )
     assert (half[..., 0] > 0.99).all()
     assert (half[..., 1] < 0.01).all()
     # negative evidence has no share, and where there is none nothing has
     evidence = torch.tensor([[[3.0, 1.0, -9.0], [-1.0, 0.0, -2.0]]])
     shown = torch.zeros(1, 2, 3, 2, dtype=torch.bool)
     shown[0, :, 0, 0] = shown[0, :, 2, 1] = True
-    assert share_of_evidence(evidence, shown)[0].tolist() == [[0.75, 0], [0, 0]]
-    assert precision(evidence, shown)[0].tolist() == [0.5, 0.5]
+    assert localisation.share_of_evidence(evidence, shown)[0].tolist() == [[0.75, 0], [0, 0]]
+    assert localisation.precision(evidence, shown)[0].tolist() == [0.5, 0.5]
 
 
 def test_induction_quantities_of_a_hand_made_sample():
@@ -236,3 +235,96 @@ def test_induction_quantities_of_a_hand_made_sample():
     )
     flipped = induction_quantities(drawn, -w, features, sets)
     assert flipped["h"].item() == pytest.approx(0.4)
+
+
+CUBIC = Activation(3, 0.3)
+
+
+def random_problem(replicates=2, samples=7, patches=4, dimension=5, kernels=6, classes=3, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+
+    def normal(*shape):
+        return torch.randn(shape, generator=stream, dtype=torch.float64)
+
+    x = normal(replicates, samples, patches, dimension)
+    y = torch.randint(classes, (replicates, samples), generator=stream)
+    return x, y, 0.3 * normal(replicates, kernels, dimension), normal(replicates, classes, kernels)
+
+
+def cross_entropy(x, y, w, u, activation=CUBIC):
+    q, varrho = activation.q, activation.varrho
+    pre = torch.einsum("rnpd,rkd->rnpk", x, w)
+    inside = pre.clamp(min=0) ** q / (q * varrho ** (q - 1))
+    s = torch.where(pre <= varrho, inside, pre - (1 - 1 / q) * varrho)
+    scores = torch.einsum("rnk,rik->rni", s.sum(2), u)
+    loss = torch.stack([F.cross_entropy(scores[r], y[r]) for r in range(len(y))])
+    return loss, scores
+
+
+def trained(x, y, w, u, **options):
+    options = {"features": feature_axes(len(x), 3, 5), **options}
+    return train_classifier(x, y, w, u, CUBIC, **options)
+
+
+def feature_axes(replicates, classes, dimension, views=1):
+    axes = torch.eye(dimension, dtype=torch.float64)[: classes * views]
+    return axes.view(1, classes, views, dimension).expand(replicates, -1, -1, -1).clone()
+
+
+def test_huge_scores_are_finite_and_what_leaves_the_finite_numbers_says_so():
+    x, one = 1e4 * torch.eye(2).view(1, 2, 1, 2), torch.eye(2)[None]
+    down = classification_descent(x, torch.tensor([[0, 0]]), one, one, CUBIC)
+    assert down.loss.item() == pytest.approx(5e3, rel=1e-3)
+    assert torch.isfinite(down.u).all()
+    x, y, w, u = random_problem()
+    with pytest.raises(DivergedError, match="learning rate"):
+        trained(x, y, w, u, encoder_rate=1e5, head_rate=1e5, steps=20)
+
+
+def test_fine_tuning_moves_head_and_encoder_at_once():
+    x, y, w, u = random_problem()
+    found = trained(x, y, w, u, encoder_rate=0.05, head_rate=0.2, steps=3, record_every=1)
+    losses, accuracies = [], []
+    for step in range(4):
+        w, u = w.detach().requires_grad_(), u.detach().requires_grad_()
+        loss, scores = cross_entropy(x, y, w, u)
+        losses.append(loss.detach())
+        accuracies.append((scores.argmax(-1) == y).double().mean(1))
+        if step < 3:
+            by_w, by_u = torch.autograd.grad(loss.sum(), (w, u))
+            w, u = w - 0.05 * by_w, u - 0.2 * by_u
+    torch.testing.assert_close(found.w, w.detach(), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(found.u, u.detach(), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(found.trace["loss"], torch.stack(losses))
+    torch.testing.assert_close(found.trace["accuracy"], torch.stack(accuracies))
+    strength = w.detach()[:, :, :3].amax(1).clamp(min=0)  # features are the first three axes
+    torch.testing.assert_close(found.trace["strength"][-1][..., 0], strength)
+
+
+def test_the_trace_holds_the_start_the_steps_asked_for_and_the_end():
+    x, y, w, u = random_problem()
+    rates = {"encoder_rate": 0.01, "head_rate": 0.01, "record_every": 3}
+    for steps, wanted in [(7, [0, 3, 6, 7]), (6, [0, 3, 6]), (0, [0])]:
+        found = trained(x, y, w, u, **rates, steps=steps)
+        assert found.trace.steps == wanted
+        assert found.trace["loss"].shape == (len(wanted), 2)
+        assert found.trace["strength"].shape == (len(wanted), 2, 3, 1)
+
+
+def test_head_first_lets_the_encoder_see_the_new_head():
+    x, y, w, u = random_problem()
+    u = torch.zeros_like(u)
+    found = trained(
+        x, y, w, u, encoder_rate=0.1, head_rate=0.5, steps=2, order="u_then_w", record_every=1
+    )
+    losses, start = [], w
+    for _ in range(2):
+        down = classification_descent(x, y, w, u, CUBIC)
+        losses.append(down.loss)
+        u = u + 0.5 * down.u
+        w = w + 0.1 * classification_descent(x, y, w, u, CUBIC).w
+    torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(found.u, u, rtol=1e-12, atol=1e-14)
+    # a row of the trace describes the state before the step
+    torch.testing.assert_close(found.trace["loss"][:2], torch.stack(losses))
+    assert (w - start).abs().max() > 1e-3

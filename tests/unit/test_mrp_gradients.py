@@ -5,14 +5,7 @@ import itertools
 import pytest
 import torch
 
-from featlearn.mrp import blocks
-from featlearn.mrp.gradients import (
-    mae_descent,
-    mae_loss,
-    teacher_factor,
-    teacher_student_descent,
-    teacher_student_loss,
-)
+from featlearn.mrp import blocks, gradients
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import pretrain
 
@@ -76,7 +69,9 @@ def test_the_mae_loss_is_the_mean_over_all_masks(shape, q, theta):
     x, w = random_problem(shape)
     activation = Activation(q, 0.3)
     wanted = enumerated_mae_loss(x, w, theta, activation)
-    torch.testing.assert_close(mae_loss(x, w, theta, activation), wanted, rtol=1e-12, atol=0)
+    torch.testing.assert_close(
+        gradients.mae_loss(x, w, theta, activation), wanted, rtol=1e-12, atol=0
+    )
 
 
 @pytest.mark.parametrize("q", [2, 4, 6])
@@ -85,14 +80,14 @@ def test_the_block_size_does_not_change_the_mae_descent(monkeypatch, q, cache):
     x, w = random_problem((2, 9, 7, 5, 4))
     activation = Activation(q, 0.3)
     w.requires_grad_()
-    (gradient,) = torch.autograd.grad(mae_loss(x, w, 0.4, activation).sum(), w)
+    (gradient,) = torch.autograd.grad(gradients.mae_loss(x, w, 0.4, activation).sum(), w)
     monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
     # two replicates of nine samples: cut by samples within a replicate, or all at once
     found = list(blocks.responses(x, w.detach(), activation))
     assert sum(block.x.shape[0] * block.x.shape[1] for block in found) == 2 * 9 * 7
     assert len(found) == {1: 18, 7_000: 4, 1 << 30: 1}[cache]
     torch.testing.assert_close(
-        mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
+        gradients.mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
     )
 
 
@@ -104,7 +99,7 @@ def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
     w = (0.2 * v).expand(1, kernels, 3).clone()
     activation = Activation(4, varrho)
     for _ in range(3000):
-        w = w + 0.1 * mae_descent(x, w, theta, activation)
+        w = w + 0.1 * gradients.mae_descent(x, w, theta, activation)
     size = float(w[0, 0] @ v)
     assert kernels * size * (size * z - 0.75 * varrho) == pytest.approx(theta * z, rel=1e-9)
     torch.testing.assert_close(w, (size * v).expand_as(w), rtol=1e-9, atol=1e-12)
@@ -117,7 +112,7 @@ def test_the_loss_is_the_mean_over_all_masks(q, theta):
     activation = Activation(q, VARRHO)
     target = outputs(x, 1.7 * w, activation)
     wanted = enumerated_loss(x, w, target, theta, activation)
-    found = teacher_student_loss(x, w, target, theta, activation)
+    found = gradients.teacher_student_loss(x, w, target, theta, activation)
     torch.testing.assert_close(found, wanted, rtol=1e-12, atol=0)
 
 
@@ -133,7 +128,7 @@ def test_the_descent_is_minus_the_gradient_with_the_teacher_held(monkeypatch, sh
     loss = enumerated_loss(x, w, target, theta, activation)
     (gradient,) = torch.autograd.grad(loss.sum(), w)
     assert gradient.abs().max() > 0
-    found = teacher_student_descent(x, w.detach(), theta, activation, tau=tau)
+    found = gradients.teacher_student_descent(x, w.detach(), theta, activation, tau=tau)
     torch.testing.assert_close(found, -gradient, rtol=1e-10, atol=1e-12)
 
 
@@ -141,15 +136,15 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
     x, w = random_problem((3, 5, 3, 4, 6))
     activation = Activation(3, VARRHO)
     thetas, taus = torch.tensor([0.2, 0.5, 0.9]), torch.tensor([3.0, 2.0, 1.25])
-    found = teacher_student_descent(x, w, thetas.double(), activation, tau=taus.double())
+    found = gradients.teacher_student_descent(x, w, thetas.double(), activation, tau=taus.double())
     target = outputs(x, 2 * w, activation)
-    losses = teacher_student_loss(x, w, target, thetas.double(), activation)
+    losses = gradients.teacher_student_loss(x, w, target, thetas.double(), activation)
     for r in range(3):
         one = slice(r, r + 1)
         theta, tau = float(thetas[r].double()), float(taus[r])
-        alone = teacher_student_descent(x[one], w[one], theta, activation, tau=tau)
+        alone = gradients.teacher_student_descent(x[one], w[one], theta, activation, tau=tau)
         torch.testing.assert_close(found[one], alone, rtol=1e-12, atol=1e-14)
-        loss = teacher_student_loss(x[one], w[one], target[one], theta, activation)
+        loss = gradients.teacher_student_loss(x[one], w[one], target[one], theta, activation)
         torch.testing.assert_close(losses[one], loss, rtol=1e-12, atol=1e-14)
 
 
@@ -162,7 +157,7 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
     ("appendix", 8, 1.75 + 1 / 3),
 ])  # fmt: skip
 def test_the_teacher_factor_follows_its_schedule(schedule, step, wanted):
-    assert teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
+    assert gradients.teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
 
 
 def test_the_factor_of_a_run_starts_at_step_zero():
@@ -172,5 +167,5 @@ def test_the_factor_of_a_run_starts_at_step_zero():
     options = {"theta": 0.5, "schedule": "main", "captured_at": 100.0, "learning_rate": 0.01}
     found = pretrain(x, features, w, activation, **options, max_steps=2)
     for tau in (3.0, 2.5):
-        w = w + 0.01 * teacher_student_descent(x, w, 0.5, activation, tau=tau)
+        w = w + 0.01 * gradients.teacher_student_descent(x, w, 0.5, activation, tau=tau)
     torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)

@@ -1,4 +1,4 @@
-"""Closed forms of growth, capture and rest, against the library's own gradients."""
+"""Closed forms of growth, capture and rest, and lottery sets, against the library's own."""
 
 import math
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
-from featlearn.mrp.analysis.growth import Growth, timed
+from featlearn.mrp.analysis.growth import timed
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
 from featlearn.mrp.experiments.growth import (
     after_capture,
@@ -20,6 +20,7 @@ from featlearn.mrp.experiments.growth import (
     residual_slopes,
 )
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
+from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import Trace
 
@@ -162,28 +163,33 @@ def test_what_is_left_of_the_gradient_tends_to_the_offset():
     assert last["offset_slope"].iloc[0] == pytest.approx(0.2)
 
 
-def hits_frame(slope=1.0, late=()):
-    rows = [
-        ("mae", sigma, r, f, 0.02, 1.0, base := (f + 2) * 100 / sigma, base,
-         slope * base * (1.5 if f in late else 1), 1000)
-        for sigma in (1, 2) for r in range(3) for f in range(4)
-    ]  # fmt: skip
-    names = ["case", "sigma_0", "replicate", "feature", "initial", "growth", "nearest",
-             "predicted", "measured", "ended"]  # fmt: skip
-    return pd.DataFrame(rows, columns=names)
+def test_what_was_there_at_the_start_or_was_not_to_come_is_not_timed():
+    columns = ["predicted", "ended", "measured", "nearest"]
+    rows = [(200, 1000, 180, 200), (300, 100, np.nan, 300), (400, 1000, 0, 400),
+            (500, 1000, np.nan, 500), (600, 1000, 600, np.inf)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=columns).assign(case="mae")
+    assert timed(frame, "mae").set_index("predicted")["measured"].to_dict() == {200: 180, 500: 1000}
 
 
-def growth_of(hits):
-    claims = Growth({})
-    claims.frames = {"hits": hits}
-    return claims
+#: One replicate, four kernels, k = 10 classes of one feature; only class 0 and 1 matter.
+CORRELATION = torch.full((1, 4, 10, 1), -1.0)
+CORRELATION[0, :, 0, 0] = torch.tensor([1.0, 0.9, 0.6, -0.2])
+CORRELATION[0, :, 1, 0] = torch.tensor([0.1, 2.0, 1.0, 1.9])
 
 
-def test_fits_and_delays_of_known_arrivals():
-    np.testing.assert_allclose(growth_of(hits_frame(slope=1.03)).fit("mae"), 1)
-    frame = hits_frame(late=[1])
-    assert growth_of(frame).fit("mae").max() < 0.99
-    assert growth_of(frame).t11_nearest_kernel_wins_as_assumed().tolist() == [0.25] * 3
-    frame.loc[0, ["measured", "ended"]] = np.nan, 100  # was not to come
-    frame.loc[5, "measured"] = 0.0  # was there at the start
-    assert len(timed(frame, "mae")) == len(frame) - 2
+@pytest.mark.parametrize(
+    ("constant", "members"),
+    [(0.25, [[0, 1], [1, 3]]), (1.0, [[0, 1, 2], [1, 3]])],  # shares 0.891 and 0.566 of the best
+)
+def test_a_set_holds_the_kernels_near_the_best(constant, members):
+    sets = lottery_sets(CORRELATION, constant)
+    assert memberships(sets).tolist() == [[sum(k in own for own in members) for k in range(4)]]
+    for cls, wanted in enumerate(members):
+        assert sets[0, :, cls, 0].nonzero().flatten().tolist() == wanted
+
+
+def test_a_kernel_without_positive_correlation_is_in_no_set():
+    sets = lottery_sets(CORRELATION, 10 * math.log(10))  # so wide that the share is negative
+    assert not sets[0, 3, 0, 0]
+    assert sets[0, :3, 0, 0].all()
+    assert not sets[:, :, 2:].any()

@@ -10,14 +10,7 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.analysis.regimes import sigma_sweep, with_impure_share
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
-from featlearn.mrp.experiments.regimes import (
-    capture_rows,
-    causes,
-    initial_ratio,
-    section_of,
-    supervised_rows,
-    sweeps,
-)
+from featlearn.mrp.experiments import regimes
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.kernels import Capture
 from featlearn.mrp.measure import Prediction
@@ -176,13 +169,17 @@ def test_the_initial_ratio_counts_the_kernels_that_can_serve_a_feature():
     problem = Problem("test", SECTION, 0)
     w = torch.zeros(2, 12, 8)
     w[:, 0] = 0.3 * problem.features[:, 1, 0]  # a kernel of class 0 on a feature of class 1
-    assert initial_ratio(problem, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
-    assert initial_ratio(problem, w, by_class=True).tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert regimes.initial_ratio(problem, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
+    assert regimes.initial_ratio(problem, w, by_class=True).tolist() == pytest.approx(
+        [0, 0], abs=1e-6
+    )
 
 
 def test_both_kinds_of_network_are_measured():
     problem = Problem("test", SECTION, 0)
-    frame = pd.concat([supervised_rows(problem, quiet), capture_rows(problem, quiet)])
+    frame = pd.concat(
+        [regimes.supervised_rows(problem, quiet), regimes.capture_rows(problem, quiet)]
+    )
     values = frame.pivot_table(index=["model", "replicate"], columns="quantity", values="value")
     ours = values.loc["supervised"]
     assert (ours["converged"] == 1).all()
@@ -212,7 +209,7 @@ def test_single_view_samples_are_sorted_by_what_became_of_their_view():
     empty = torch.zeros(1, 4, 1)
     samples = Samples(empty, y, strong, active, empty, empty, empty)
     scores = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]])
-    found = causes(samples, Prediction(scores, y, strong), held)
+    found = regimes.causes(samples, Prediction(scores, y, strong), held)
     assert {name: value.item() for name, value in found.items()} == {
         "share_kept": 0.25, "accuracy_kept": 1.0,
         "share_lost": 0.75, "accuracy_lost": pytest.approx(1 / 3),
@@ -231,11 +228,11 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
         "patches": 32,
     }
     network = {"kernels_per_class": 8, "q": 5, "varrho": 0.3, "sigma_0": 0.02}
-    section = section_of(scaling, network, 80, 3)
+    section = regimes.section_of(scaling, network, 80, 3)
     assert section["network"]["sigma_0"] == pytest.approx(0.01)  # (10 / 80) ** (1 / 3)
     assert section["data"]["dimension"] == 160
     assert section["data"]["train_samples"] == 640
-    assert section_of(scaling, network, 10, 3)["network"] == network
+    assert regimes.section_of(scaling, network, 10, 3)["network"] == network
 
 
 def test_a_point_that_diverges_is_named_and_the_others_stay():
@@ -244,12 +241,12 @@ def test_a_point_that_diverges_is_named_and_the_others_stay():
         config={**SECTION, "points": {"feature_noise": [0.0, 1e4]}}, seed=0, device=CPU,
         rule="mrp_sweeps", wildcards=SimpleNamespace(model="pretrained"), tell=told.append,
     )  # fmt: skip
-    (frame,) = sweeps(job).values()
+    (frame,) = regimes.sweeps(job).values()
     assert set(frame["at"]) == {0.0}
     assert told[0].startswith("left out: feature_noise = 10000.0, step ")
     job.config["points"]["feature_noise"] = [1e4]
     with pytest.raises(DivergedError, match=r"feature_noise = 10000\.0"):
-        sweeps(job)
+        regimes.sweeps(job)
 
 
 def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():

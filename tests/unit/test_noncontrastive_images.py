@@ -34,7 +34,6 @@ ROOT = SOURCE_ROOT.parent
 
 
 def with_parts(scale, parts):
-    """The data sets of a scale, and part-composed pictures beside them."""
     own = {"scale": scale, "noncontrastive": {"images": {"parts": parts}}}
     return load(own, ROOT)["noncontrastive"]["images"]
 
@@ -88,7 +87,6 @@ def test_ranks_and_correlations_of_known_and_of_collapsed_neurons():
 
 
 def share(networks, *parts):
-    """Whether two networks have the same weights in these parts."""
     return all(
         torch.equal(value, getattr(networks[1], part).state_dict()[name])
         for part in parts
@@ -161,7 +159,6 @@ def test_missing_images_can_be_planned(smoke):
 
 
 def frames(sets, worth):
-    """Measurements in which ``worth(run, layer, quantity)`` is what every replicate shows."""
     layers, of_layers = ("encoder", "projection"), ("correlation", "effective_rank", "spread")
     measured = [("", "accuracy"), ("", "part 2"), *product(layers, of_layers)]
     values, history = [], []

@@ -5,21 +5,11 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
-from featlearn.noncontrastive import model
+from featlearn.noncontrastive import model, population
 from featlearn.noncontrastive.data import PatchData, sample, view_moments, views
-from featlearn.noncontrastive.population import (
-    Law,
-    State,
-    descent,
-    feature_correlation,
-    loss,
-    noise_moments,
-    optimum,
-    state_of,
-)
 
 SPEC = PatchData(12, 16, 4, (3.0, 2.0), 0.7)
-LAW = Law.of(SPEC)
+LAW = population.Law.of(SPEC)
 C2 = 6.0
 
 
@@ -27,7 +17,7 @@ def tensor(*rows):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-GOLDEN = State(
+GOLDEN = population.State(
     tensor([0.5, 0.25], [-0.35, 0.45]), tensor([0.4, 0.1], [0.1, 0.3]), tensor([0, 0.3], [-0.4, 0])
 )
 #: Computed by hand from the definitions, with separate code.
@@ -51,17 +41,17 @@ def random_state(neurons=2, batch=5, seed=0, std=0.6):
     stream = torch.Generator().manual_seed(seed)
     w = std * torch.randn(batch, neurons, 6, generator=stream, dtype=torch.float64)
     e = 0.4 * torch.randn(batch, neurons, neurons, generator=stream, dtype=torch.float64)
-    return state_of(w, e)
+    return population.state_of(w, e)
 
 
 def test_the_golden_vector():
-    assert loss(GOLDEN, LAW).item() == pytest.approx(0.742333612036, abs=1e-12)
+    assert population.loss(GOLDEN, LAW).item() == pytest.approx(0.742333612036, abs=1e-12)
     named = forms.terms(GOLDEN, LAW, C2)
     assert named.cross_noise.item() == pytest.approx(0.013411986, abs=1e-9)
     for name, wanted in GOLDEN_TERMS.items():
         found = getattr(named, name).flatten().tolist()
         assert found == pytest.approx(wanted, rel=1e-10), name
-    down = descent(GOLDEN, LAW)
+    down = population.descent(GOLDEN, LAW)
     wanted = (0.0598909762219, -0.065452508685, 0.168145327579, 0.322513106315)
     assert down.b.flatten().tolist() == pytest.approx(wanted, rel=1e-10)
     assert down.e[0, 1].item() == pytest.approx(-0.0258480205953, rel=1e-10)
@@ -80,8 +70,8 @@ def test_view_constants_of_the_sheet():
         moments = view_moments(PatchData(10, patches, own, (2.0, 1.0)))
         found = (moments.both / 2, moments.square / 2, moments.noise)
         assert found == pytest.approx((c0, c1, c2), rel=1e-9)
-    law = Law.of(PatchData(10, 32, 8, (2.0, 1.0)))
-    assert optimum(law, 2).item() == pytest.approx(0.352941176, rel=1e-8)
+    law = population.Law.of(PatchData(10, 32, 8, (2.0, 1.0)))
+    assert population.optimum(law, 2).item() == pytest.approx(0.352941176, rel=1e-8)
 
 
 @pytest.mark.parametrize("stop_gradient", [True, False])
@@ -91,22 +81,22 @@ def test_unnormalised_objectives(stop_gradient):
 
     def value(live, held, kind):
         cubes, off = live.b**3, head + live.e
-        second = (cubes * LAW.square) @ cubes.mT + LAW.noise * noise_moments(live.g)
+        second = (cubes * LAW.square) @ cubes.mT + LAW.noise * population.noise_moments(live.g)
         kept = held.b**3
         agreement = (kept * LAW.both * (off @ cubes)).sum()
         if kind == "inner-product":
             return agreement
-        variance = ((kept * LAW.square) @ kept.mT + LAW.noise * noise_moments(held.g)).diagonal(
-            dim1=-2, dim2=-1
-        )
+        variance = (
+            (kept * LAW.square) @ kept.mT + LAW.noise * population.noise_moments(held.g)
+        ).diagonal(dim1=-2, dim2=-1)
         return agreement - (off @ second * off).sum() / 2 - variance.sum() / 2
 
     for kind in ("inner-product", "squared"):
         parts = [part.clone().requires_grad_() for part in (state.b, state.g, state.e)]
-        live = State(*parts)
-        held = State(*(part.detach() for part in parts)) if stop_gradient else live
+        live = population.State(*parts)
+        held = population.State(*(part.detach() for part in parts)) if stop_gradient else live
         wanted = torch.autograd.grad(value(live, held, kind), parts, allow_unused=True)
-        down = descent(state, LAW, kind, stop_gradient=stop_gradient)
+        down = population.descent(state, LAW, kind, stop_gradient=stop_gradient)
         torch.testing.assert_close(down.b, wanted[0])
         if wanted[1] is not None:
             torch.testing.assert_close(down.mixing, wanted[1] + wanted[1].mT)
@@ -153,7 +143,9 @@ def test_neurons_correlate_over_samples_as_in_the_closed_form(name):
     streams = Streams(1, "noncontrastive", f"law-{name}", range(4))
     x = sample(spec, 20000, streams("samples"), torch.float64).x
     whole = model.correlation(model.encode(x, w).flatten(0, 1))
-    closed = feature_correlation(state_of(w, torch.zeros(2, 2, dtype=torch.float64)), spec)
+    closed = population.feature_correlation(
+        population.state_of(w, torch.zeros(2, 2, dtype=torch.float64)), spec
+    )
     assert (whole - closed).abs().max() < 0.02
 
 

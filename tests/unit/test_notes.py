@@ -1,20 +1,17 @@
 """What plans leave for the next: by the bytes it follows from, so that it is never stale."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from featlearn.core import notes
 from featlearn.core.config import load
 from featlearn.core.errors import ConfigError
-
-ROOT = Path(__file__).resolve().parents[2]
+from unit import ROOT
 
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path, monkeypatch):
-    """A file of notes that is open for one test."""
     monkeypatch.setattr(notes, "_file", None)
     notes.open_notes(tmp_path / "notes.json")
     return tmp_path / "notes.json"

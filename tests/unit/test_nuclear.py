@@ -33,8 +33,7 @@ from featlearn.nuclear.stacks import stacks
 from featlearn.nuclear.swad import Average, Swad
 from featlearn.nuclear.training import Net, Stack, Trial, train
 from image_folders import grow
-
-ROOT = Path(__file__).resolve().parents[2]
+from unit import ROOT
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (9, 5), (2, 6, 4)])
@@ -276,7 +275,6 @@ def _folders(root: Path) -> Path:
 
 
 def _job(root: Path, settings: dict) -> SimpleNamespace:
-    """A job of the experiment at the schema's defaults, with these settings over them."""
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
     assert not list(faults(whole["nuclear"]))
     params = SimpleNamespace(cache="cache", state=state(whole["nuclear"]))
@@ -287,7 +285,6 @@ def _job(root: Path, settings: dict) -> SimpleNamespace:
 
 
 def _measured(job: SimpleNamespace) -> dict[str, pd.DataFrame]:
-    """All stacks, and what is read of them."""
     trained = []
     for place in range(len(stacks(job.config))):
         job.wildcards = {"stack": str(place)}
@@ -297,7 +294,6 @@ def _measured(job: SimpleNamespace) -> dict[str, pd.DataFrame]:
 
 
 def _tiny(root: Path, **more) -> SimpleNamespace:
-    """A job on tiny folders of 12 pixels; None leaves a default."""
     settings = {
         "trials": 1, "opponents": {"pixels": 2, "features": 4},
         "sweep": {"weights": [0, 0.001, 0.01]},

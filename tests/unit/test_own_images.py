@@ -38,8 +38,8 @@ from featlearn.own_images.experiment import RealExperiment, describe
 from featlearn.own_images.pictures import panel
 from featlearn.own_images.report import sentences, warnings
 from image_folders import grow, picture
+from unit import ROOT
 
-ROOT = Path(__file__).parents[2]
 TINY = {
     "encoder": {"small_resnet": {"widths": [4, 8]}},
     "pretraining": {
@@ -52,7 +52,6 @@ TINY = {
 
 
 def filled(**settings) -> dict:
-    """Settings of one data set with their defaults."""
     schema = read_schema(ROOT / "workflow" / "schemas")
     found = fill_defaults({"own": settings}, schema["properties"]["real_images"], schema)
     return found["own"]
@@ -234,16 +233,6 @@ def test_a_set_too_small_for_a_step_is_refused_before_any_job(change, told, gard
         state({"own": tiny(garden, **change)})
 
 
-@pytest.mark.parametrize("folders", [0, 1])
-def test_a_folder_without_two_classes_is_refused_before_any_job(folders, tmp_path):
-    place = tmp_path / "rose" if folders else tmp_path
-    place.mkdir(exist_ok=True)
-    for number in range(6):
-        picture(number, COLOURS["rose"]).save(place / f"{number}.png")
-    with pytest.raises(ConfigError, match="class folders; expected two or more, one a class"):
-        state({"own": tiny(tmp_path)})
-
-
 def test_images_are_normalised_by_their_own_statistics_and_one_label_a_class_is_enough(
     garden, cache, experiment
 ):
@@ -405,7 +394,6 @@ def test_what_stands_twice_is_counted_and_named(garden, tmp_path, cache):
 
 
 def counted(**changed):
-    """Pictures of two classes of a set, as the table of the report has them."""
     rows = {"data_set": "a", "class": ["x", "y"] * 2, "role": ["train"] * 2 + ["test"] * 2,
             "images": [40, 40, 10, 10], "repeated": 0, "contradicted": 0}  # fmt: skip
     return pd.DataFrame(rows | changed)

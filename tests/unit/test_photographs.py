@@ -1,5 +1,6 @@
-"""Maps of any network on a folder of photographs, as the documentation promises."""
+"""Maps of any network on a folder of photographs, and those of the paper's figures."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -12,6 +13,7 @@ from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
 from featlearn.images.encoders import build_encoder
 from featlearn.images.figures import photograph_maps
+from featlearn.own_images.paper_maps import Seen, fig_1, fig_3, fig_4
 
 TINY = {"kind": "small_resnet", "widths": [4, 8]}
 
@@ -61,12 +63,6 @@ def test_maps_are_those_of_the_layer(folder):
     torch.testing.assert_close(heat_maps(encoder, images), wanted, atol=1e-3, rtol=0)
 
 
-def test_tokens_of_an_own_transformer_are_maps(folder):
-    torch.manual_seed(0)
-    encoder = build_encoder({"kind": "vit", "patch": 8, "width": 8, "depth": 2, "heads": 2}, 32)
-    assert heat_maps(encoder, photographs(folder, 32)).shape == (3, 32, 32)
-
-
 def test_models_with_weights_from_a_folder(folder, tmp_path):
     torch.manual_seed(0)
     encoder = build_encoder(TINY, 32)
@@ -85,3 +81,35 @@ def test_models_with_weights_from_a_folder(folder, tmp_path):
                 "weights": "torchvision:ResNet50_Weights.IMAGENET1K_V1"}  # fmt: skip
     with pytest.raises(FeatlearnError, match=r"put resnet50-0676ba61\.pth .* into"):
         weighted_maps([official], images, weights)
+
+
+@pytest.fixture
+def seen():
+    """Eight pictures of three classes; maps differ on number 2 most, then on 5."""
+    first = torch.zeros(8, 16, 16)
+    second = first.clone()
+    second[2], second[5, :8] = 1.0, 1.0
+    images = torch.full((8, 3, 16, 16), 90, dtype=torch.uint8)
+    labels = torch.tensor([0, 0, 0, 2, 2, 2, 2, 1])
+    return Seen(images, labels, {"supervised": first, "SimMIM": second}, ("cat", "dog", "owl"))
+
+
+def test_pictures_come_by_the_difference_of_their_maps(seen):
+    assert seen.ordered().labels.tolist() == [0, 2, 0, 0, 2, 2, 2, 1]
+    assert seen.ordered().one_a_class().ordered().labels.tolist() == [0, 2, 1]
+    assert [len(own.images) for own in seen.most_right(2)] == [4, 3]
+    assert len(seen.of(torch.tensor([7])).most_right(2)) == 1  # a class without pictures is none
+
+
+def below(drawn):
+    return [ax.get_xlabel() for ax in drawn.findobj(plt.Axes) if ax.get_xlabel()]
+
+
+def test_the_last_picture_averages_all_and_the_warm_share_is_told(seen):
+    told = below(fig_3(seen))
+    assert told[:3] == ["cat", "0 % warm", "100 % warm"]
+    # two of eight maps, one of them in half
+    assert told[-3:] == ["mean of 8", "0 % warm", "19 % warm"]
+    assert below(fig_1(seen)).count("owl") == 4
+    assert {"mean of 4", "mean of 3"} <= {*below(fig_4(seen))}
+    plt.close("all")

@@ -10,7 +10,7 @@ import torch
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
-from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed, mae_loss
+from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed
 from featlearn.mrp.model import Activation, capture_strength, correlations, initial_kernels
 from featlearn.mrp.train import OVERFLOW, pretrain
 
@@ -119,38 +119,6 @@ def test_a_run_that_is_cut_off_says_what_it_missed(problem):
         w = w + 0.5 * mae_descent(x, w, 0.5, ACTIVATION)
     torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
     assert found.trace.steps == [0, 5]
-
-
-@pytest.mark.parametrize("sigma", [0.02, 0.03])
-def test_the_hitting_time_is_that_of_the_closed_form(sigma):
-    """Section 4.8: noise-free data of one feature, one kernel along it."""
-    q, varrho, rate, z = ACTIVATION.q, ACTIVATION.varrho, 0.5, 1.0
-    v = torch.tensor([0.6, 0.0, 0.8], dtype=torch.float64)
-    gamma = (1 + q) * z ** (q + 1)
-    span = sigma ** -(q - 1) - varrho ** -(q - 1)
-    wanted = span * q * varrho ** (q - 1) / ((q - 1) * rate * gamma)
-    found = pretrain(
-        (z * v).view(1, 1, 1, 3), v.view(1, 1, 1, 3), (sigma * v).view(1, 1, 3), ACTIVATION,
-        theta=0.5, captured_at=varrho, learning_rate=rate, max_steps=20_000, record_every=1000,
-    )  # fmt: skip
-    assert found.hit.item() == pytest.approx(wanted, rel=0.01)
-
-
-def test_a_theta_for_each_replicate_is_used_by_it_alone(problem):
-    x, _, w = problem
-    thetas = numbers(0.2, 0.5, 1.0)
-    down = mae_descent(x, w, thetas, ACTIVATION)
-    printed = mae_descent_as_printed(x, w, thetas, ACTIVATION)
-    losses = mae_loss(x, w, thetas, ACTIVATION)
-    for r in range(3):
-        one, theta = slice(r, r + 1), float(thetas[r])
-        for function, found in [
-            (mae_descent, down),
-            (mae_descent_as_printed, printed),
-            (mae_loss, losses),
-        ]:
-            alone = function(x[one], w[one], theta, ACTIVATION)
-            torch.testing.assert_close(found[one], alone, rtol=1e-11, atol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
+from featlearn.core.palette import COLOURS, PALETTE, contrast
 from featlearn.core.plots import canvas, save
 from featlearn.core.statistical import (
     FEW,
@@ -170,3 +171,9 @@ def test_a_file_does_not_depend_on_the_last_digits_of_its_layout(tmp_path, monke
         save(drawn, tmp_path / "x.svg", tmp_path / "x.png")
         written.add((tmp_path / "x.svg").read_bytes() + (tmp_path / "x.png").read_bytes())
     assert len(written) == 1
+
+
+@pytest.mark.parametrize("colour", sorted({*COLOURS.values(), *PALETTE.values()}))
+def test_a_colour_is_seen_on_white(colour):
+    assert contrast(colour) >= 3
+    assert contrast("#777777") == pytest.approx(4.48, abs=0.01)  # of the guidelines

@@ -1,30 +1,27 @@
-"""Means and t-intervals over replicates."""
+"""Means and t-intervals over replicates, and frames."""
 
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
+from featlearn.core.frames import pick, tidy
 from featlearn.core.stats import estimate, paired, summary
 
 
-def test_the_half_width_is_that_of_the_t_table():
-    # 1, 2, 3, 4: mean 2.5, standard deviation sqrt(5/3); t(0.975; 3 degrees) = 3.182446 (tables)
-    found = estimate(np.array([1, 2, 3, 4]))
-    half_width = 3.182446305 * math.sqrt(5 / 3) / 2
-    assert found.mean == 2.5
-    assert found.half_width == pytest.approx(half_width, rel=1e-8)
-    assert found.low == pytest.approx(2.5 - half_width, rel=1e-8)
-    assert found.high == pytest.approx(2.5 + half_width, rel=1e-8)
-    assert found.replicates == 4
-
-
-@pytest.mark.parametrize(
-    ("values", "half_width"), [([0.0, 1.0], 12.706204736 / 2), ([0.25] * 5, 0), ([0.7], math.nan)]
-)
-def test_few_and_equal_replicates(values, half_width):
+@pytest.mark.parametrize(("values", "mean", "half_width"), [
+    # mean 2.5, standard deviation sqrt(5/3); t(0.975; 3 degrees) = 3.182446 (tables)
+    ([1, 2, 3, 4], 2.5, 3.182446305 * math.sqrt(5 / 3) / 2),
+    ([0.0, 1.0], 0.5, 12.706204736 / 2),
+    ([0.25] * 5, 0.25, 0),
+    ([0.7], 0.7, math.nan),
+])  # fmt: skip
+def test_the_half_width_is_that_of_the_t_table(values, mean, half_width):
     found = estimate(np.array(values))
+    ends = (mean - half_width, mean, mean + half_width)
+    assert (found.low, found.mean, found.high) == pytest.approx(ends, rel=1e-8, nan_ok=True)
     assert found.half_width == pytest.approx(half_width, rel=1e-8, nan_ok=True)
     assert found.replicates == len(values)
 
@@ -72,3 +69,45 @@ def test_a_replicate_without_its_pair_is_refused_and_a_method_without_one_left_o
     with pytest.raises(ValueError, match="duplicate"):
         paired(pd.concat([rows(), rows()]), BY, "method", {"a": "b"})
     assert paired(rows(), BY, "method", {"a": "c"}).empty
+
+
+FRAME = pd.DataFrame(
+    {"arm": ["a", "b", "c", None], "rate": [0.1 + 0.2, 0.3, 0.4, 0.3], "n": range(4)}
+)
+
+
+@pytest.mark.parametrize(("where", "rows"), [
+    ({}, [0, 1, 2, 3]),
+    ({"arm": "b"}, [1]),
+    ({"rate": 0.3}, [0, 1, 3]),
+    ({"rate": 0.3, "arm": None}, [3]),
+    ({"arm": ["c", "a"]}, [0, 2]),
+    ({"n": (3, 1)}, [1, 3]),
+])  # fmt: skip
+def test_rows_have_the_values_asked_for_and_keep_their_order(where, rows):
+    assert pick(FRAME, **where)["n"].tolist() == rows
+
+
+@pytest.mark.parametrize("where", [{"arm": "d"}, {"arm": "a", "n": 1}, {"amr": "a"}])
+def test_no_such_row_or_column_is_a_fault(where):
+    with pytest.raises(KeyError):
+        pick(FRAME, **where)
+
+
+def test_tensors_become_a_row_a_point_of_their_axes():
+    found = tidy(
+        {"arm": ["a", "b"], "step": [1, 5, 9]},
+        value=torch.arange(6, dtype=torch.float32).view(2, 3).requires_grad_(),
+        count=torch.tensor([[1], [2]]),
+        rate=0.5,
+        done=[True, False, True],
+    )
+    assert found.to_dict("list") == {
+        "arm": ["a", "a", "a", "b", "b", "b"], "step": [1, 5, 9, 1, 5, 9],
+        "value": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "count": [1, 1, 1, 2, 2, 2], "rate": [0.5] * 6,
+        "done": [True, False, True] * 2,
+    }  # fmt: skip
+    kinds = {name: str(kind) for name, kind in found.dtypes.items()}
+    assert (kinds["value"], kinds["count"], kinds["done"]) == ("float64", "int64", "bool")
+    with pytest.raises(ValueError, match="broadcast"):
+        tidy({"arm": ["a", "b"]}, value=[1, 2, 3])

@@ -192,8 +192,6 @@ def test_scalars_that_come_and_go_and_lost_parameters_are_named():
 
 
 class Lost(TinyClassifier):
-    """Its loss is not a number at step 5."""
-
     def forward(self, images, labels, draws):
         scalars = super().forward(images, labels, draws)
         factor = float("nan") if draws.step == 4 else 1.0

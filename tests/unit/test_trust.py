@@ -29,9 +29,9 @@ from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.images.data.datasets import open_images
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
+from unit import ROOT
 from unit.test_image_readers import encoded as png
 
-ROOT = Path(__file__).resolve().parents[2]
 #: What a shell, Python's eval, or a template engine would run.
 COMMAND = "touch owned"
 HOSTILE = [
@@ -52,14 +52,12 @@ class Bomb:
 
 @pytest.fixture(autouse=True)
 def nothing_runs(tmp_path, monkeypatch):
-    """An empty working directory; nothing in it may have been made by a command."""
     monkeypatch.chdir(tmp_path)
     yield
     assert not list(tmp_path.rglob("owned"))
 
 
 def test_the_bomb_works(tmp_path):
-    """What these tests stand on."""
     pickle.loads(pickle.dumps(Bomb()))
     (tmp_path / "owned").unlink()
 
@@ -303,7 +301,6 @@ ALLOWED = {
 
 
 def called(path: Path) -> set[tuple[str, str]]:
-    """Dotted names of what a file calls, with the file."""
     found = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Call):

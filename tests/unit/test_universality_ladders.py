@@ -1,4 +1,4 @@
-"""Vectors, batched pre-training, and similarity of chapter 7."""
+"""Pre-training, similarity and closed forms of chapter 7."""
 
 import math
 
@@ -8,18 +8,16 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
+from featlearn.universality import methods
+from featlearn.universality.closed_forms import (
+    constrained_least_squares,
+    on_sphere,
+    pair_loss,
+    three_states,
+    threshold,
+)
 from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
 from featlearn.universality.ladder_figures import curves
-from featlearn.universality.methods import (
-    METHODS,
-    MoCo,
-    Recipe,
-    SimSiam,
-    encode,
-    info_nce,
-    start,
-    unit,
-)
 from featlearn.universality.similarity import Similarity, debiased
 from featlearn.universality.training import Pool, fresh, pooled, pretrain
 
@@ -49,10 +47,10 @@ def _pretrained(weights, world, spans, recipe):
     return pretrain(weights, views, recipe, STREAMS("heads")).weights
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(methods.METHODS))
 def test_a_batch_of_networks_is_each_network_alone(method: str) -> None:
-    world, recipe = _world(), Recipe(method, 4, 16, 1e-3)
-    begun = start(world.width, 8, 4, [own for _ in range(2) for own in STREAMS("start")])
+    world, recipe = _world(), methods.Recipe(method, 4, 16, 1e-3)
+    begun = methods.start(world.width, 8, 4, [own for _ in range(2) for own in STREAMS("start")])
     alone = {key: value[2:].clone() for key, value in begun.items()}
     both = _pretrained(begun, world, [[0], [0, 1, 2]], recipe)
     one = _pretrained(alone, world, [[0, 1, 2]], recipe)
@@ -62,12 +60,12 @@ def test_a_batch_of_networks_is_each_network_alone(method: str) -> None:
 
 def test_info_nce_against_cross_entropy() -> None:
     random = torch.Generator().manual_seed(0)
-    a, b = (unit(torch.randn(2, 6, 3, generator=random)) for _ in range(2))
+    a, b = (methods.unit(torch.randn(2, 6, 3, generator=random)) for _ in range(2))
     wanted = torch.nn.functional.cross_entropy(a[1] @ b[1].T / 0.3, torch.arange(6))
-    assert info_nce(a, b, 0.3)[1].item() == pytest.approx(wanted.item(), abs=1e-5)
+    assert methods.info_nce(a, b, 0.3)[1].item() == pytest.approx(wanted.item(), abs=1e-5)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(methods.METHODS))
 def test_pretraining_drops_what_is_spurious(method: str) -> None:
     world = _world()
     random = STREAMS("probe")
@@ -77,12 +75,17 @@ def test_pretraining_drops_what_is_spurious(method: str) -> None:
 
     def agreement(weights) -> float:
         return float(
-            (unit(encode(weights, views[0])) * unit(encode(weights, views[1]))).sum(-1).mean()
+            (
+                methods.unit(methods.encode(weights, views[0]))
+                * methods.unit(methods.encode(weights, views[1]))
+            )
+            .sum(-1)
+            .mean()
         )
 
-    weights = start(world.width, 32, 4, STREAMS("start"))
+    weights = methods.start(world.width, 32, 4, STREAMS("start"))
     before = agreement(weights)
-    trained = _pretrained(weights, world, [[0]], Recipe(method, 150, 64, 1e-2))
+    trained = _pretrained(weights, world, [[0]], methods.Recipe(method, 150, 64, 1e-2))
     assert agreement(trained) > before + 0.2
 
 
@@ -150,15 +153,15 @@ def by_matrices(x, y):
 
 def test_a_query_of_moco_meets_its_key_and_the_queue() -> None:
     random = STREAMS("moco")
-    weights = start(5, 6, 3, random)
-    method = MoCo({key: value.clone() for key, value in weights.items()}, 0.5, random)
+    weights = methods.start(5, 6, 3, random)
+    method = methods.MoCo({key: value.clone() for key, value in weights.items()}, 0.5, random)
     one, two = (torch.randn(2, 4, 5, generator=torch.Generator().manual_seed(n)) for n in (0, 1))
     method.loss(one, two)
     queue = method.queue[0]
     assert queue.shape == (2, 8, 3)
-    assert torch.allclose(queue[:, :4], unit(encode(weights, two)), atol=1e-6)
+    assert torch.allclose(queue[:, :4], methods.unit(methods.encode(weights, two)), atol=1e-6)
     loss = method.loss(two, one)[1]
-    a, b = (unit(encode(weights, view))[1] for view in (two, one))
+    a, b = (methods.unit(methods.encode(weights, view))[1] for view in (two, one))
     wanted = 0.0
     for query, key in ((a, b), (b, a)):
         logits = torch.cat([(query * key).sum(1, keepdim=True), query @ queue[1].T], 1) / 0.5
@@ -168,7 +171,7 @@ def test_a_query_of_moco_meets_its_key_and_the_queue() -> None:
 
 def test_simsiam_does_not_differentiate_its_target() -> None:
     random = STREAMS("simsiam")
-    method = SimSiam(start(5, 6, 3, random), 0.2, random)
+    method = methods.SimSiam(methods.start(5, 6, 3, random), 0.2, random)
     z = [torch.randn(2, 7, 3, generator=random[0], requires_grad=True) for _ in range(2)]
     method.heads["predict"].zero_().add_(torch.eye(3))
     loss = method.judged((z[0], z[1].detach()), (z[0], z[1])).sum()
@@ -193,3 +196,47 @@ def test_averages() -> None:
              "value": value} for task, value in ((0, 1.0), (3, 0.0))]  # fmt: skip
     found = curves(pd.DataFrame(rows), config, 100).set_index("curve")["value"]
     assert found.to_dict() == {"average": 0.5, "weighted": 0.25, "target": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("b", "norm", "near", "far"),
+    [(0.05, 1.1902, 0.0405, 1.176), (0.1, 0.9864, 0.0353, 1.172), (0.15, 0.8060, 0.0287, 1.148),
+     (0.2, 0.5887, 0.0191, 1.046), (0.24, 0.2776, 0.0056, 0.544)],
+)  # fmt: skip
+def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -> None:
+    assert threshold(b) == pytest.approx(norm, abs=1e-4)
+    assert threshold(0.25) == 0
+    assert three_states(b, 0.99 * threshold(b)) < 1e-6
+    assert three_states(b, 1.01 * threshold(b)) == pytest.approx(near, abs=1e-3)
+    assert three_states(b, 2 * threshold(b)) == pytest.approx(far, abs=1e-3)
+
+
+def test_four_states_are_a_square_on_the_circle_and_a_simplex_on_a_sphere() -> None:
+    random = np.random.default_rng(1)
+    pairs = {2: (1.0, 1.0, 2.0), 3: (4 / 3,) * 3}  # 1 - cosine with the three others
+    for dimension, others in pairs.items():
+        wanted = (4 * np.log(2) + 4 * np.log1p(np.exp(-np.array(others))).sum()) / 16
+        for _ in range(20):
+            _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
+            assert loss == pytest.approx(wanted, abs=1e-9)
+
+
+def test_gradient_of_points() -> None:
+    random = np.random.default_rng(2)
+    points, p = random.standard_normal((4, 3)), random.dirichlet(np.ones(4))
+    step = np.zeros((4, 3))
+    step[1, 2] = 1e-6
+    numeric = (pair_loss(points + step, p)[0] - pair_loss(points - step, p)[0]) / 2e-6
+    assert pair_loss(points, p)[1][1, 2] == pytest.approx(numeric, rel=1e-6)
+
+
+def test_probe_is_the_constrained_optimum() -> None:
+    random = np.random.default_rng(3)
+    x, y = random.standard_normal((12, 5)), random.standard_normal(12)
+    free = constrained_least_squares(x, y, 100.0)
+    assert free == pytest.approx(np.linalg.lstsq(x, y, rcond=None)[0], abs=1e-10)
+    most = np.linalg.norm(free) / 2
+    bound = constrained_least_squares(x, y, most)
+    assert np.linalg.norm(bound) == pytest.approx(most, rel=1e-6)
+    slope = x.T @ (x @ bound - y)  # antiparallel to u where the norm binds
+    assert slope @ bound == pytest.approx(-np.linalg.norm(slope) * most, rel=1e-6)

@@ -2,17 +2,11 @@
 
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.universality.analysis.real import (
-    LADDERS,
-    Real,
-    real_target_against_average,
-    real_trade_off,
-)
+from featlearn.universality.analysis.real import LADDERS, Real
 
 SETS = {"sets": [{"name": name} for name in "ABC"], "methods": ["moco", "simsiam"]}
 CONFIG = {"real": dict.fromkeys(LADDERS, SETS)}
@@ -50,17 +44,3 @@ def test_the_worst_of_the_ladders_is_read(frames):
     assert np.allclose(claims.target_falls(), -0.06)
     assert np.allclose(claims.average_rises(), 0.02)
     assert np.allclose(claims.learned_not_raw(), 0.1)
-
-
-def test_a_panel_a_target_and_method_shows_what_learns_nothing_too(frames):
-    drawn = real_trade_off(**frames, config=CONFIG["real"], percent=5, every=True, ladders=LADDERS)
-    assert len(drawn.axes) == 6
-    assert [text.get_text() for text in drawn.axes[0].get_xticklabels()] == ["A", "AB", "ABC"]
-    labels = drawn.axes[0].get_legend_handles_labels()[1]
-    assert {"target", "target, raw pixels", "target, untrained"} <= {*labels}
-    other = real_target_against_average(**frames, config=CONFIG["real"])
-    assert len(other.axes) == 6
-    ends = other.axes[0].lines[0]
-    assert ends.get_ydata()[-1] < ends.get_ydata()[0]
-    assert ends.get_xdata()[-1] > ends.get_xdata()[0]
-    plt.close("all")

@@ -31,8 +31,8 @@ from featlearn.universality.labelled import labelled
 from featlearn.universality.methods import start, unit
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 from image_folders import grow
+from unit import ROOT
 
-ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "universality", "tests", range(2))
 
 
@@ -118,7 +118,6 @@ def _measured(
 def _adapted(
     tmp_path: Path, model: dict[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """Accuracies on frozen features of a model from files, and the config they were asked by."""
     measured, config = _measured(tmp_path, "small", model)
     found, probed = measured["adapters"], measured["probed"]
     assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}

@@ -126,29 +126,8 @@ def test_a_signal_before_there_is_a_fork_reaches_it(server, env, tmp_path):
 
 
 def caught(pid, number):
-    """Whether a process has a handler for a signal."""
     told = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(told.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1
-
-
-def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):
-    place = Path(env[warm.SOCKET])
-    place.parent.mkdir()
-    run = "import os, subprocess, sys, time\n"
-    run += f"code = {SERVE!r}.format({str(place)!r}, os.getpid())\n"
-    run += "print(subprocess.Popen([sys.executable, '-c', code]).pid, flush=True)\ntime.sleep(600)"
-    main = subprocess.Popen([sys.executable, "-c", run], env=env, stdout=subprocess.PIPE, text=True)
-    server = int(main.stdout.readline())
-    wait_for(place.exists)
-    proxy = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
-    fork = int(proxy.stdout.readline())
-    main.kill()
-    main.communicate()
-    wait_for(lambda: not psutil.pid_exists(fork) and not psutil.pid_exists(server))
-    _, err = proxy.communicate(timeout=PATIENCE)
-    assert proxy.returncode
-    assert "gone" in err or proxy.returncode < 0
-    assert not place.parent.exists()
 
 
 NOT_OURS = ({warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}, {warm.SOCKET: "/gone/warm"})

@@ -63,7 +63,6 @@ def data(count=29) -> tuple[Tensor, Tensor]:
 
 
 def train(objective=None, count=29, augment=noisy, folder=None, report=None, **changed):
-    """History and objective of a tiny training."""
     objective = objective or TinyClassifier()
     settings = {**SETTINGS, **changed}
     history = fit(objective, *data(count), augment, settings, NAME, "cpu", folder, report)
@@ -71,6 +70,5 @@ def train(objective=None, count=29, augment=noisy, folder=None, report=None, **c
 
 
 def same(left: nn.Module, right: nn.Module) -> bool:
-    """True if all weights and statistics are the same bytes."""
     a, b = left.state_dict(), right.state_dict()
     return list(a) == list(b) and all(torch.equal(a[name], b[name]) for name in a)

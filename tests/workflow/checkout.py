@@ -38,13 +38,11 @@ KEPT_OUT = ("PYTHON", "SNAKEMAKE_", "FEATLEARN_", "OMP_", "MKL_", "OPENBLAS_", "
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables that a child gets."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(KEPT_OUT)}
     return kept | more
 
 
 def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder to its end, with more variables."""
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment(**more),
         capture_output=True, text=True, check=False, timeout=PATIENCE,
@@ -66,14 +64,12 @@ def digest(path: Path) -> str:
 
 
 def take_notes(folder: Path) -> None:
-    """Leave the notes of the repository, if it has any, in a folder that a run is started in."""
     if (REPOSITORY / NOTES).is_file():
         (folder / NOTES).parent.mkdir(exist_ok=True)
         shutil.copy2(REPOSITORY / NOTES, folder / NOTES)
 
 
 def wait_for(what: Callable[[], Any], why: str, seconds: float = PATIENCE) -> Any:
-    """Wait until ``what()`` is true and give its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := what():
@@ -148,7 +144,6 @@ class Started:
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def processes(self) -> list[psutil.Process]:
-        """All that the run has started and that is at work: scripts, warm process, forks."""
         return psutil.Process(self.pid).children(recursive=True)
 
     def ctrl_c(self) -> None:
@@ -198,7 +193,6 @@ class Checkout:
         return cls(root)
 
     def take_notes(self) -> Self:
-        """Take over what a plan of the repository noted, if it was planned here."""
         take_notes(self.root)
         return self
 
@@ -231,21 +225,17 @@ class Checkout:
         return ["-m", "snakemake", *chosen, "--cores", str(cores), *words]
 
     def start(self, *words: str, env: dict[str, str] | None = None, **options: Any) -> Started:
-        """Start Snakemake and return at once."""
         return Started(self.command(*words, **options), self.root, environment(**(env or {})))
 
     def snakemake(self, *words: str, env: dict[str, str] | None = None, **options: Any) -> Ended:
-        """Run Snakemake to its end."""
         return self.start(*words, env=env, **options).wait()
 
     def plan(self, *targets: str, **options: Any) -> dict[str, int]:
-        """Jobs a rule that a run would make; empty if it says that nothing is to be done."""
         told = self.snakemake("--dry-run", *targets, **options).well()
         assert told.planned or "Nothing to be done" in told.text, told.text
         return told.planned
 
     def edit(self, name: str, text: str = "\n# an edit\n") -> None:
-        """Append to a file that must be there."""
         assert (self / name).is_file(), name
         with open(self / name, "a", encoding="utf-8") as file:
             file.write(text)
@@ -267,12 +257,10 @@ class Checkout:
         return {name: value for name, value in below.items() if Path(name).parts[0] not in aside}
 
     def checksums(self, run: str = "smoke") -> dict[str, str]:
-        """``checksums.txt``: artefact and digest."""
         text = (self / f"results/{run}/checksums.txt").read_text(encoding="utf-8")
         return dict(reversed(line.split("  ", 1)) for line in text.splitlines())
 
     def staged(self, run: str = "smoke") -> list[str]:
-        """Names of the staging folders that are left."""
         folder = self / f"results/{run}/.staging"
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 

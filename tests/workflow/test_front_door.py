@@ -1,8 +1,8 @@
-"""The ways in: one paper, one figure, a run of another name, another working directory."""
+"""The ways in: one paper, one figure, another run or folder, another workflow."""
 
 import pytest
 
-from .checkout import SMOKE, at_once, python
+from .checkout import Checkout, at_once, digest
 from .trained import FIGURE, RESULTS, TABLE
 
 TRIAL = f"results/trial/{FIGURE}"
@@ -76,10 +76,35 @@ def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, to
     assert (elsewhere / f"{RESULTS}/provenance/{TABLE}.json").is_file()
 
 
-def test_the_library_used_is_that_of_the_checkout(toy_sources, tmp_path):
-    """What these tests stand on: the copy is run, not the repository that pytest was started in."""
-    copy = toy_sources.copy(tmp_path)
-    copy.edit("src/featlearn/core/run.py", "\nraise SystemExit('the copy speaks')\n")
-    told = python(copy.root, "-m", "snakemake", "--dry-run", "--configfile", SMOKE)
-    assert told.returncode != 0
-    assert "the copy speaks" in told.stdout + told.stderr
+OUTER = """
+module featlearn:
+    snakefile: "{clone}/workflow/Snakefile"
+    config: {{"scale": "smoke", "run": "theirs"}}
+
+use rule * from featlearn as featlearn_*
+
+rule mine:
+    default_target: True
+    input:
+        "results/theirs/looped/claims/construction.parquet",
+        figure="results/theirs/looped/figures/ablations.svg",
+    output:
+        "mine.svg"
+    shell:
+        "cp {{input.figure}} {{output}}"
+"""
+
+
+def test_another_workflow_builds_on_results_of_this_one(sources, finished, tmp_path):
+    outer = Checkout(tmp_path)
+    (outer / "Snakefile").write_text(OUTER.format(clone=sources.root), encoding="utf-8")
+    before = sources.files()
+    told = outer.snakemake(configfile=None).well()
+    assert told.finished["mine"] == 1
+    assert told.finished["featlearn_looped_construction"] == 1
+    drawn = finished / "results/smoke/looped/figures/ablations.svg"
+    assert digest(outer / "mine.svg") == digest(drawn)
+    wanted, made = finished.made(), outer.made("theirs")
+    assert {name: wanted[name] for name in made} == made
+    assert sources.files() == before  # the clone is read only
+    assert outer.snakemake(configfile=None).nothing_to_do

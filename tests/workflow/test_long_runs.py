@@ -113,15 +113,6 @@ def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(runs, toy_finis
     assert {name: whole[name] for name in made} == made
 
 
-def test_a_moved_folder_goes_on_where_it_was(done_toy, tmp_path, toy_finished):
-    """Its artefacts are not made again, and a damaged one is found and made again there."""
-    moved = done_toy().copy(tmp_path / "moved elsewhere, größer")
-    (moved / f"{RESULTS}/{TABLE}").write_bytes(b"damaged")
-    told = moved.snakemake(f"{RESULTS}/{TABLE}", f"{RESULTS}/{PRETRAINED}")
-    assert set(told.well().finished) == {"toy_show_averaging"}
-    assert moved.made()[TABLE] == toy_finished.made()[TABLE]
-
-
 @pytest.mark.long
 def test_a_checkpoint_of_a_killed_run_is_taken_up_by_the_next(fresh_toy, toy_finished):
     """The run and its job get SIGKILL in the middle of a training; the next run goes on there."""

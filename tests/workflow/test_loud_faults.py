@@ -16,12 +16,10 @@ PUBLISHING = "experiment("
 
 @pytest.fixture
 def toy(template, tmp_path):
-    """A toy of one's own."""
     return template.copy(tmp_path)
 
 
 def refused(toy) -> str:
-    """What a dry run says that is refused."""
     return toy.snakemake("--dry-run").refused()
 
 

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
+from safetensors.torch import save_file
 
+from featlearn.images.encoders import build_encoder
 from image_folders import grow
+
+from .checkout import REPOSITORY
 
 #: A shell that gets this name unquoted makes a file.
 HOSTILE = "rose; touch $(touch owned) `touch owned` && touch owned #{x} {y}"
@@ -35,7 +40,6 @@ def flowers(root: Path) -> None:
 
 @pytest.fixture(scope="module")
 def mine(fresh):
-    """A checkout with a folder of images, in which the target was made."""
     checkout = fresh()
     flowers(checkout / "my own flowers")
     text = STATEMENT.format(path="my own flowers", more=", size: 16") + SIZES
@@ -131,3 +135,48 @@ def test_five_lines_are_a_plan(mine):
     assert alone == {("all" if rule == "real_images" else rule): n for rule, n in planned.items()}
     told = checkout.snakemake("--dry-run", configfile=None, changes="run: none\npapers: []\n")
     assert "papers: []; expected one or more, or data sets under the key real_images" in told.text
+
+
+PAGE = (REPOSITORY / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
+FIVE_LINES = re.search(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+FIGURE = "results/mine/mrp/figures/cam-photographs.svg"
+
+
+def test_five_lines_of_config_draw_the_maps_of_an_own_model(fresh):
+    assert len(FIVE_LINES.splitlines()) == 5
+    checkout = fresh()
+    options = {"configfile": None, "changes": f"{FIVE_LINES}papers: [mrp]\n"}
+
+    told = checkout.snakemake("--dry-run", FIGURE, **options)
+    told.refused("eigencam.photographs.models.0.weights must be the name of a file")
+    torch.manual_seed(0)
+    kind = re.search(r"kind: (\w+)", FIVE_LINES)[1]
+    save_file(build_encoder({"kind": kind}, 224).state_dict(), checkout / "mine.safetensors")
+    told = checkout.snakemake("--dry-run", FIGURE, **options)
+    told.refused("eigencam.photographs.folder: my-photographs: no such folder")
+
+    folder = grow(checkout.root, {"my-photographs": 128}, 2, (30, 40)) / "my-photographs"
+    assert checkout.snakemake(FIGURE, **options).well().finished == {"mrp_cam_photographs": 1}
+    assert (checkout / FIGURE).stat().st_size > 10_000
+    (folder / "0.png").unlink()
+    assert checkout.plan(FIGURE, **options) == {"mrp_cam_photographs": 1}
+
+
+HALF = {"scale": "real", "papers": ["nuclear", "emergence"]}
+LOST = "remain in nuclear.domains"
+
+
+def test_a_set_that_is_absent_is_named_and_a_set_of_the_user_takes_its_place(fresh):
+    checkout = fresh()
+    without = checkout.snakemake("--dry-run", changes=HALF).well()
+    assert f"pacs: no ../shared/data/pacs64; stand-ins {LOST}" in without.text
+    assert "mnist: no ../shared/data/mnist; stand-ins remain in emergence.neurons" in without.text
+    for domain in ("art_painting", "cartoon", "photo", "sketch"):
+        grow(checkout / "own" / domain, {"dog": 40, "house": 200})
+    sets = {"pacs": {"kind": "folder", "path": "own"}}
+    own = checkout.snakemake("--dry-run", changes={**HALF, "sets": sets}).well()
+    assert LOST not in own.text
+    assert "mnist: no" in own.text
+    assert own.planned["nuclear_stack"] > without.planned["nuclear_stack"]
+    wrong = {**HALF, "sets": {"pacs": "own"}}
+    checkout.snakemake("--dry-run", changes=wrong).refused("sets.pacs must be a group")

@@ -20,7 +20,6 @@ def lines(file) -> int:
 
 @pytest.fixture(scope="module")
 def repository(sources, tmp_path_factory):
-    """The repository with the template copied into it."""
     copied = sources.copy(tmp_path_factory.mktemp("repository"))
     shutil.copytree(TEMPLATE, copied.root, dirs_exist_ok=True)
     (copied / "results").mkdir()  # what the README links to
@@ -69,4 +68,6 @@ def test_what_stands_in_the_repository_about_papers_finds_it(repository):
     well("scripts/configuration_page.py")
     assert "`toy.averaging.dimension`" in (repository / "docs/keys/toy.md").read_text()
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-    well(*tests, "tests/workflow/test_repository.py", "tests/unit/test_configuration_page.py")
+    names = "page_of_keys_is_in_step_with_the_schema", "no_comma_cuts_a_description_in_two"
+    keys = [f"tests/unit/test_config_checks.py::test_{name}" for name in names]
+    well(*tests, "tests/workflow/test_repository.py", *keys)

@@ -11,7 +11,6 @@ from .toy import ANALYSIS, MEASURED, PACKAGE, Toy
 
 @pytest.fixture
 def toy(template_finished, tmp_path):
-    """A finished run of one's own."""
     return template_finished.copy(tmp_path)
 
 

@@ -104,7 +104,6 @@ def test_a_papers_package_is_imported_inside_of_it_only():
 
 
 def rules() -> list[str]:
-    """The text of every rule, with the line that says what it inherits."""
     found = []
     for file in sorted((REPOSITORY / "workflow/rules").rglob("*.smk")):
         text = file.read_text(encoding="utf-8")

@@ -20,7 +20,6 @@ EDITED = ("STEPS = 40", "STEPS = 4 * 10")
 
 @pytest.fixture(scope="module")
 def clones(fresh_toy, tmp_path_factory):
-    """One clone fills the shared folder; others come after it."""
     shared = tmp_path_factory.mktemp("shared")
     env = {"SNAKEMAKE_OUTPUT_CACHE": str(shared)}
 

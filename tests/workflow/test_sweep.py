@@ -1,13 +1,11 @@
 """Sweeps on the toy paper: what is shared, what a point is, kills, and the search for a turn."""
 
 import os
-import signal
-import time
 
 import pandas as pd
 import pytest
 
-from .checkout import Started, digest, environment, wait_for
+from .checkout import Started, digest, environment
 from .toy import Toy
 from .trained import trained
 
@@ -54,7 +52,6 @@ def toy(sources, tmp_path):
 
 
 def start(toy, *words):
-    """As in a clone: nothing of its environment is on the path."""
     command = ["-m", "featlearn.command", "sweep", *words, "--scale", "smoke"]
     there = {"PYTHONPATH": str(toy / "src"), "PATH": os.defpath}
     return Started(command, toy.root, environment(**there))
@@ -111,18 +108,6 @@ def test_a_training_that_diverges_at_a_point_is_a_row_of_the_table(toy):
 
 
 @pytest.mark.long
-def test_a_key_that_nothing_reads_and_a_strange_claim_start_no_job(toy):
-    for words, said in (
-        (["checkpoint_seconds", "1", "2"], "checkpoint_seconds: no experiment"),
-        ([NOISE, "1", "2", "--claims", "toy/closed-fom"], "did you mean toy/closed-form"),
-    ):
-        told = start(toy, *words).wait()
-        assert told.code == 1
-        assert said in told.text
-    assert not (toy / "results/smoke/toy").exists()
-
-
-@pytest.mark.long
 def test_two_keys_make_a_map_and_points_share_among_themselves(toy):
     told = sweep(toy, "toy.rate", "0.1", "0.3", "--and", NOISE, "0.1", "0.2", "0.3")
     done = [rule.rpartition("toy_")[2] for rule in told.finished]
@@ -147,20 +132,3 @@ def test_the_value_at_which_a_verdict_turns_is_found_and_no_point_runs_twice(toy
     pretrained = [rule for rule in told.finished if rule.endswith("pretrain")]
     assert all(told.finished[rule] == 1 for rule in pretrained)
     assert len(pretrained) == len(at)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("moment", [1, 3, 6])
-def test_killed_at_any_moment_a_sweep_goes_on_to_the_same_bytes(sources, toy, moment, tmp_path):
-    words = [NOISE, "0.1", "0.3", "0.4", "--cores", "1"]
-    whole = sources.copy(tmp_path / "whole")
-    sweep(whole, *words)
-    run = start(toy, *words)
-    wait_for(
-        lambda: run.process.poll() is not None or run.text.count("]  ") >= moment, "no job ended"
-    )
-    time.sleep(0.1 * moment)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.wait()
-    sweep(toy, *words)
-    assert toy.made() == whole.made()

@@ -1,11 +1,11 @@
-"""Two runs in one folder at once: the second is refused, a dry run is not, the first goes on."""
+"""Two runs in one folder: the second is refused; and runs elsewhere that give the same bytes."""
 
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from .checkout import Paused
+from .checkout import Paused, python
 from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
 TARGET = f"{RESULTS}/{PRETRAINED}"
@@ -43,3 +43,39 @@ def test_the_second_run_is_refused_with_a_way_on_and_the_first_one_not_disturbed
     assert set(made) == {PRETRAINED, GROWTH}
     assert {name: whole[name] for name in made} == made
     assert seen.checkout.staged() == []
+
+
+CHANGED = "mrp/tables/headline.parquet"
+#: Made again in the same folder, with all that it needs, four trainings among them.
+AGAIN = "results/smoke/mrp/figures/headline.svg"
+
+
+def forced(checkout):
+    """Some of it again in the same folder, on one core, with other ideas about threads around."""
+    threads = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "5"}
+    told = checkout.snakemake("--forceall", AGAIN, cores=1, env=threads).well()
+    return checkout, told
+
+
+def verified(checkout):
+    """``verify``, which makes everything again elsewhere, with one byte changed."""
+    file = checkout / f"results/smoke/{CHANGED}"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    return python(checkout.root, "scripts/verify.py", "--scale", "smoke", "--cores", "2")
+
+
+def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
+    checkout, told = forced(done())
+    assert told.finished == told.planned
+    assert told.planned["mrp_pretrain"] == told.planned["mrp_show_headline"] == 1
+    made = checkout.made()
+    assert {name: made[name] for name in finished.checksums()} == finished.checksums()
+
+
+@pytest.mark.long
+def test_a_run_in_another_folder_gives_the_same_bytes_and_a_changed_byte_is_named(done):
+    told = verified(done())
+    assert told.stdout.splitlines() == [f"{CHANGED}: differs on disk"], told.stdout + told.stderr
+    assert told.returncode == 1

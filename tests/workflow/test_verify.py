@@ -1,4 +1,4 @@
-"""``make verify``: what it says. That it really runs everything again: test_determinism."""
+"""``make verify``: what it says. That it really runs everything again: test_two_runs."""
 
 import importlib.util
 import re
@@ -82,7 +82,6 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
 
 @pytest.fixture(scope="module")
 def script():
-    """The script as a module."""
     spec = importlib.util.spec_from_file_location("verify", REPOSITORY / "scripts/verify.py")
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patched:

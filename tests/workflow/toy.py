@@ -31,8 +31,6 @@ MEASURED = "toy/measurements/averaging.parquet"
 
 
 class Toy(Checkout):
-    """A checkout with the frame and the paper of the template."""
-
     @classmethod
     def of_template(cls, root: Path) -> Toy:
         for pattern in FRAME:
@@ -49,7 +47,6 @@ class Toy(Checkout):
         return cls(root)
 
     def replace(self, name: str, old: str, new: str) -> None:
-        """Put ``new`` where ``old`` stands, once, in a file."""
         text = (self / name).read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{name}: {text.count(old)} times {old!r}"
         (self / name).write_text(text.replace(old, new), encoding="utf-8")
