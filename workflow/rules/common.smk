@@ -17,6 +17,7 @@ sys.path.insert(0, str(SOURCES))
 from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.ruleinfo import RuleInfo
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
 from featlearn.core.catalogue import contents
@@ -209,6 +210,21 @@ def by(function, section=..., *, each=None, only=None, images=None, **more):
     if images is not None:
         more |= {"cache": ".cache/images", "state": images}
     return {"function": f"featlearn.{function}", "code": code(function), **more}
+
+
+def measured(base, folder, names, function="measure", *, called=None, section=..., **more):
+    """``use rule <base> as <paper>_<experiment>``, where there is no more to say than what it makes.
+
+    ``folder``, ``names``: as of :func:`outputs`; ``function``: of the module of that name, or
+    ``<module>:<function>``; ``called``: its name after ``<paper>_``, where the experiment has several.
+    ``section``: by default that of the experiment's name; ``**more``: as of :func:`by`.
+    """
+    paper, _, name = folder.replace("-", "_").partition("/")
+    place = function if ":" in function else f"{name}:{function}"
+    section = config[paper].get(name) if section is ... else section
+    info = workflow.params(**by(f"{paper}.experiments.{place}", section, **more))(RuleInfo())
+    info = workflow.output(**outputs(folder, names))(info)
+    workflow.userule([base], name_modifier=f"{paper}_{called or name}")(info)
 
 
 def parts(section, *names):

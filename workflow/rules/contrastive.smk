@@ -47,18 +47,8 @@ use rule calculate as contrastive_panel with:
 
 
 # footnote 4: thresholds by gradient descent rise with RandomMask and fall without
-use rule compute as contrastive_trained_thresholds with:
-    output:
-        **outputs("contrastive/trained-thresholds", "history evaluation"),
-    params:
-        **by("contrastive.experiments.trained_thresholds:measure"),
-
-
-use rule compute as contrastive_ablations with:
-    output:
-        **outputs("contrastive/ablations", "evaluation"),
-    params:
-        **by("contrastive.experiments.ablations:measure"),
+measured("compute", "contrastive/trained-thresholds", "history evaluation")
+measured("compute", "contrastive/ablations", "evaluation")
 
 
 use rule compute as contrastive_scaling with:

@@ -26,18 +26,8 @@ use rule compute as emergence_general with:
         **by("emergence.experiments.general:measure"),
 
 
-use rule compute as emergence_mixture with:
-    output:
-        **outputs("emergence/mixture", "values maps"),
-    params:
-        **by("emergence.experiments.mixture:measure"),
-
-
-use rule compute as emergence_neurons with:
-    output:
-        **outputs("emergence/neurons", "values maps"),
-    params:
-        **by("emergence.experiments.neurons:measure", images=PICTURED["neurons"]),
+measured("compute", "emergence/mixture", "values maps")
+measured("compute", "emergence/neurons", "values maps", images=PICTURED["neurons"])
 
 
 use rule compute as emergence_filters with:

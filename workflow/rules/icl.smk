@@ -1,26 +1,8 @@
 # Thesis, chapter 5: in-context learning and scale.
 
-
-use rule calculate as icl_regression with:
-    output:
-        **outputs("icl/regression", "curves sampled trained flips"),
-    params:
-        **by("icl.experiments.regression:measure"),
-
-
-use rule calculate as icl_parity with:
-    output:
-        **outputs("icl/parity", "constructions sampled noise trained norms"),
-    params:
-        **by("icl.experiments.parity:measure"),
-
-
-use rule calculate as icl_small with:
-    output:
-        **outputs("icl/small", "flips attention"),
-    params:
-        **by("icl.experiments.small:measure"),
-
+measured("calculate", "icl/regression", "curves sampled trained flips")
+measured("calculate", "icl/parity", "constructions sampled noise trained norms")
+measured("calculate", "icl/small", "flips attention")
 
 for name in ("regression", "parity", "small"):
     experiment("icl", name)

@@ -142,26 +142,9 @@ if ROBUST_SETS:
         ),
     )
 
-
-use rule compute as noncontrastive_algorithm with:
-    output:
-        **outputs("noncontrastive/algorithm", "history flow"),
-    params:
-        **by("noncontrastive.experiments.algorithm:measure"),
-
-
-use rule train_here as noncontrastive_phases with:
-    output:
-        **outputs("noncontrastive/phases", "times curves"),
-    params:
-        **by("noncontrastive.experiments.phases:measure"),
-
-
-use rule train_here as noncontrastive_starts with:
-    output:
-        **outputs("noncontrastive/starts", "outcomes diagram"),
-    params:
-        **by("noncontrastive.experiments.starts:measure"),
+measured("compute", "noncontrastive/algorithm", "history flow")
+measured("train_here", "noncontrastive/phases", "times curves")
+measured("train_here", "noncontrastive/starts", "outcomes diagram")
 
 
 # the closed forms against brute force, as printed and corrected; the roles of section 5.3

@@ -11,19 +11,8 @@ elif workflow.is_main_process:
     for line in nuclear_config.missing(NUCLEAR):
         logger.warning(f"{line}; its jobs will fail until the images are there")
 
-
-use rule calculate as nuclear_theory with:
-    output:
-        **outputs("nuclear/theory", "optima sweep ranks penalised"),
-    params:
-        **by("nuclear.experiments.theory:measure"),
-
-
-use rule calculate as nuclear_toy with:
-    output:
-        **outputs("nuclear/toy", "trained points"),
-    params:
-        **by("nuclear.experiments.theory:measure_toy", NUCLEAR["toy"]),
+measured("calculate", "nuclear/theory", "optima sweep ranks penalised")
+measured("calculate", "nuclear/toy", "trained points", "theory:measure_toy")
 
 
 # digits in four domains stand in for the sets of the thesis, unless a config names folders
