@@ -30,6 +30,15 @@ from featlearn.core.points import Plan, Point, meaning, value_of
 from featlearn.core.provenance import fingerprint
 from featlearn.core.publish import caption_of, exhibits, refuse_unknown_findings, texts_of
 
+
+def in_words(function, *given):
+    """What a function of the library gives; what it refuses is told in words."""
+    try:
+        return function(*given)
+    except FeatlearnError as error:
+        raise WorkflowError(str(error))
+
+
 # a point of a run, see points.smk, comes with its config when the run has begun
 POINT = config.get("point")
 if isinstance(POINT, Point):
@@ -139,17 +148,15 @@ def shown_by(one, *targets):
     PUBLISHED.by_hand(paper, kind.removesuffix("s"), name, code, targets=targets)
 
 
-def in_words(function, *given):
-    """What a function of the library gives; what it refuses is told in words."""
-    try:
-        return function(*given)
-    except FeatlearnError as error:
-        raise WorkflowError(str(error))
-
-
 def checked(faults):
     """Refuse a config with faults, in words."""
     in_words(refuse, faults)
+
+
+def warned(lines):
+    """Tell once of images that are not there: a plan can be made, and jobs that read them fail."""
+    for line in lines if workflow.is_main_process else ():
+        logger.warning(f"{line}; its jobs will fail until the images are there")
 
 
 def request(mem_mb, runtime, gpu=0):
@@ -271,10 +278,7 @@ def begin_run():
     """Keep the results folder for this run: a second run in it is refused."""
     gc.freeze()
     gc.enable()
-    try:
-        run.hold(Path(RESULTS))
-    except FeatlearnError as error:
-        raise WorkflowError(str(error))
+    in_words(run.hold, Path(RESULTS))
     os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
     in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))

@@ -32,17 +32,14 @@ use rule compute as contrastive_evaluate with:
 
 
 # what methods that learn no features make of the labels that train the probes
-use rule calculate as contrastive_panel with:
+use rule train_here as contrastive_panel with:
     output:
         **outputs("contrastive/stages", "panel"),
-    resources:
-        **request(mem_mb=3000, runtime=60),
     params:
         **by(
             "contrastive.panel:measure",
             CONTRASTIVE["stages"],
             only="replicates data network probe",
-            device="cpu",
         ),
 
 

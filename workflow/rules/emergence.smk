@@ -5,9 +5,7 @@ from featlearn.emergence import config as emergence_config
 EMERGENCE = config["emergence"]
 # digits of 8 x 8 pixels stand in for the sets of the thesis, unless a config names others
 PICTURED, PICTURES_MISSING = emergence_config.states(EMERGENCE)
-if workflow.is_main_process:
-    for line in PICTURES_MISSING:
-        logger.warning(f"{line}; its jobs will fail until the pictures are there")
+warned(PICTURES_MISSING)
 
 
 use rule compute as emergence_curves with:

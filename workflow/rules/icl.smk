@@ -8,6 +8,9 @@ for name in ("regression", "parity", "small"):
     experiment("icl", name)
 
 # Figures 5.1 to 5.3: of the models that the config names, or else of the small ones.
+if not config["icl"]["language"]["models"]:
+    experiment("icl", "language", rules.icl_small, contains="stand-in")
+
 if config["icl"]["language"]["models"]:
 
     use rule calculate as icl_language with:
@@ -19,7 +22,3 @@ if config["icl"]["language"]["models"]:
             **by("icl.experiments.language:measure"),
 
     experiment("icl", "language")
-
-
-if not config["icl"]["language"]["models"]:
-    experiment("icl", "language", rules.icl_small, contains="stand-in")

@@ -6,9 +6,7 @@ from featlearn.noncontrastive.images import config as head_config
 # images: part-composed pictures always, real ones where the config names some
 HEAD_SETS = config["noncontrastive"]["images"]
 HEAD_STATES, HEAD_MISSING = head_config.states(HEAD_SETS)
-if workflow.is_main_process:
-    for line in HEAD_MISSING:
-        logger.warning(f"{line}; its jobs will fail until the images are there")
+warned(HEAD_MISSING)
 
 # of each data set the trainings that run side by side, by the job that runs them
 HEAD_GROUPS = {name: head_cells.groups(settings) for name, settings in HEAD_SETS.items()}

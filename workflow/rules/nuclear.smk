@@ -5,11 +5,8 @@ from featlearn.nuclear.stacks import stacks
 
 NUCLEAR = config["nuclear"]
 # a scale can be planned where its images are not; what a user names must be there
-if config["run"] != plain_run(config):
-    checked(nuclear_config.missing(NUCLEAR))
-elif workflow.is_main_process:
-    for line in nuclear_config.missing(NUCLEAR):
-        logger.warning(f"{line}; its jobs will fail until the images are there")
+tell = warned if config["run"] == plain_run(config) else checked
+tell(nuclear_config.missing(NUCLEAR))
 
 measured("calculate", "nuclear/theory", "optima sweep ranks penalised")
 measured("calculate", "nuclear/toy", "trained points", "theory:measure_toy")

@@ -16,9 +16,7 @@ UNIVERSALITY_IMAGES = {
 UNIVERSALITY_REAL = UNIVERSALITY["real"] or {}
 checked(universality_real.faults(UNIVERSALITY_REAL))
 UNIVERSALITY_STATES, UNIVERSALITY_LOST = universality_real.states(UNIVERSALITY_REAL)
-if workflow.is_main_process:
-    for line in UNIVERSALITY_LOST:
-        logger.warning(f"{line}; its jobs will fail until the pictures are there")
+warned(UNIVERSALITY_LOST)
 
 measured("calculate", "universality/theory", "risks updates")
 
@@ -67,10 +65,7 @@ use rule train_here as universality_real with:
     params:
         **by(
             "universality.experiments.residual:measure",
-            lambda wildcards: {
-                **UNIVERSALITY_REAL[wildcards.ladder],
-                "methods": [wildcards.loss],
-            },
+            lambda wildcards: UNIVERSALITY_REAL[wildcards.ladder] | {"methods": [wildcards.loss]},
             images=lambda wildcards: UNIVERSALITY_STATES[wildcards.ladder],
         ),
 

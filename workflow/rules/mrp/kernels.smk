@@ -154,12 +154,8 @@ experiment(
 experiment("mrp", "opponents")
 experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel, apart=["drift-after-capture"])
 experiment("mrp", "keep-probability")
-experiment(
-    "mrp",
-    "runaway",
-    evaluation=rules.mrp_runaway.output.outcome,
-    pair=rules.mrp_runaway.output.pair,
-)
+RUNAWAY = rules.mrp_runaway.output
+experiment("mrp", "runaway", evaluation=RUNAWAY.outcome, pair=RUNAWAY.pair)
 
 MODELS_OF_KERNELS = ["supervised", "pretrained"]
 
