@@ -49,9 +49,6 @@ TASKS = {
 ONE_LINE = ("trec", "triviaqa", "samsum")
 
 
-# --------------------------------------------------------------------------- metrics
-
-
 def normalised(text: str) -> list[str]:
     """Words in lower case, without punctuation and articles."""
     text = "".join(c for c in text.lower() if c not in string.punctuation)
@@ -98,8 +95,6 @@ def score(task: str, prediction: str, answers: Sequence[str], classes: Sequence[
         found = [rule(prediction, one) for one in answers]
     return 100 * max(found)
 
-
-# --------------------------------------------------------------------------- texts
 
 #: Words of the texts; a token is a place in this list.
 WORDS = ("BOS", "?", "Paragraph", "Answer", *CLASSES, *map(str, range(1, 31)),

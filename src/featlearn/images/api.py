@@ -255,9 +255,6 @@ def heat_maps(
     return heat(torch.cat(maps), size).cpu().clone()
 
 
-# --------------------------------------------------------------------------- pictures
-
-
 def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
     data = {"kind": "folder", "path": str(path), "size": size, "resize": "crop",
             "shares": {"test": test}}  # fmt: skip
@@ -349,9 +346,6 @@ def _files(files: Iterable[str | Path_[str]], size: int) -> Tensor:
     if not found:
         raise FeatlearnError("pictures: none; expected some")
     return torch.from_numpy(np.stack(found))
-
-
-# --------------------------------------------------------------------------- networks
 
 
 def _fitting(method: str, size: int, depth: int) -> dict[str, int]:

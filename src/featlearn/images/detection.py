@@ -320,7 +320,6 @@ def precision(
     return detection_precision(detect(detector, test[0], plain, device=device), test[1])
 
 
-# --------------------------------------------------------------------------- region_pooling
 # RoIAlign (He et al. 2017) is linear in the map and separable: a matrix for the rows and one for
 # the columns of each region. On a small map two products are several times faster than
 # torchvision's kernel, and on CUDA their gradient sums in a fixed order.

@@ -336,8 +336,6 @@ def _check_extent(weights: Described, path: str) -> None:
             )
 
 
-# --------------------------------------------------------------------------- layers
-
 #: Most tokens that stand for no place (class, register, distillation), where a network tells none.
 MOST_LEADING = 9
 

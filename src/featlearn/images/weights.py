@@ -105,9 +105,6 @@ def _may(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in (*patterns, "*num_batches_tracked"))
 
 
-# --------------------------------------------------------------------------- files
-
-
 def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
     """The file of a source; see :func:`load_weights`.
 
@@ -174,9 +171,6 @@ def read_weights(file: Path) -> Weights:
     if not tensors:
         raise FeatlearnError(f"{file}: holds no tensors; expected named ones")
     return tensors
-
-
-# --------------------------------------------------------------------------- names
 
 
 def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:

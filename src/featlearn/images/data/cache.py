@@ -98,9 +98,6 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     return read_parquet(folder / f"{name}.parquet")
 
 
-# --------------------------------------------------------------------------- whole or not at all
-
-
 def _ready(target: Path, fill: Fill) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with locked(target.parent / f".{target.name}.lock"):
@@ -190,9 +187,6 @@ class _Pixels:
             part, content = content[:room], content[room:]
             self.blocks[-1] = zlib.crc32(part, self.blocks[-1])
             self.filled += len(part)
-
-
-# --------------------------------------------------------------------------- contents
 
 
 def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,7 +96,6 @@ def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
     return encoder.grid((height, width))
 
 
-# --------------------------------------------------------------------------- masking
 # Square cells, a fixed number of them in every image: the masked area is a constant, so a loss over
 # masked pixels has the same scale in every image, batch and process.
 

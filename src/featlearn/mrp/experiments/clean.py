@@ -62,7 +62,6 @@ def noise_frame(problem: Problem, w: Tensor) -> pd.DataFrame:
     return tidy({"patches": KINDS, "replicate": range(len(w))}, **quantities)
 
 
-# --------------------------------------------------------------------------- induction hypothesis
 # C.3 of the proofs. For a kernel r in the lottery set of a feature v: (b) on feature patches but
 # those of v its response is at most O(sigma_0); (c) on the rest at most O(sigma_0 gamma k). For a
 # kernel in no set, (d) and (e) say the same of feature patches and of the rest. (h): correlations

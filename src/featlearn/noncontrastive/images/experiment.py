@@ -178,9 +178,6 @@ class HeadExperiment(Replicate):
         )
 
 
-# --------------------------------------------------------------------------- what is read off
-
-
 #: Bins of the histogram of correlations, from -1 to 1.
 BINS = 40
 #: Where neurons are read: what the probe sees, and what the loss sees.

@@ -183,8 +183,6 @@ def _check_inside(path: Path, inside: Path | None) -> None:
         )
 
 
-# --------------------------------------------------------------------------- voc
-
 CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train",
