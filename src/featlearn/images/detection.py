@@ -62,10 +62,7 @@ def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None)
 
 
 def targets_of(images: ImageSet) -> Tensor:
-    """The targets of all images of a set, as :func:`pack_targets` gives them.
-
-    Raises FeatlearnError if the set has no boxes.
-    """
+    """All targets of a set, see :func:`pack_targets`; FeatlearnError if it has no boxes."""
     if (objects := images.objects) is None:
         raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
     place = objects.groupby("image").cumcount().to_numpy()

@@ -106,10 +106,7 @@ def _may(name: str, patterns: Sequence[str]) -> bool:
 
 
 def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
-    """The file of a source; see :func:`load_weights`.
-
-    Raises FeatlearnError, naming the file and the folders that it may be put into.
-    """
+    """The file of a source, see :func:`load_weights`; FeatlearnError naming where it may be put."""
     library, separator, name = str(source).partition(":")
     if not separator or library not in ("torchvision", "timm"):
         if not Path(source).is_file():
@@ -149,10 +146,7 @@ def _timm_files(name: str) -> tuple[list[str], str]:
 
 
 def read_weights(file: Path) -> Weights:
-    """The tensors of a safetensors file or of a state dict saved by torch, by name.
-
-    Raises FeatlearnError if the file is damaged, or holds anything but tensors.
-    """
+    """Tensors of a safetensors file or a state dict; FeatlearnError if damaged or no tensors."""
     if file.suffix == ".safetensors":
         return read_tensors(file)
     try:

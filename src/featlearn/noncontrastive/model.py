@@ -21,10 +21,7 @@ def _cubes(x: Tensor, w: Tensor) -> Tensor:
 
 
 def encode(x: Tensor, w: Tensor) -> Tensor:
-    """``f_j(X) = sum_p <w_j, X_p>**3``.
-
-    ``x``: (..., N, P, d) patches. ``w``: (..., m, d) neurons. Returns (..., N, m).
-    """
+    """``f_j(X) = sum_p <w_j, X_p>**3``: (..., N, m) of (..., N, P, d) and neurons (..., m, d)."""
     return _cubes(x, w).sum(-2)
 
 

@@ -14,9 +14,7 @@ from scipy.special import expit
 
 
 def threshold(probability: float) -> float:
-    """Norm up to which two of three states, of this probability each, are merged; then their
-    feature is encoded.
-    """
+    """Norm up to which two of three states, of this probability each, are one to the encoder."""
     return sqrt(max(0.0, log(1 / probability - 3) / 2)) if probability < 0.25 else 0.0
 
 

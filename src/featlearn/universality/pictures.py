@@ -116,10 +116,7 @@ def pairs(
     images: Tensor, pools: Sequence[Tensor], batch: int, sight: Sight,
     random: Sequence[torch.Generator],
 ) -> Views:  # fmt: skip
-    """Two views of pictures of each span.
-
-    ``images`` (N, s, s): of all sets. ``pools``: rows (R, n) of a span each.
-    """
+    """Two views from each span's ``pools``, rows (R, n) of ``images`` (N, s, s)."""
     while True:
         chosen = torch.stack([torch.rand(batch, generator=own) for own in random])
         rows = [pool.gather(1, (chosen * pool.shape[1]).long()) for pool in pools]

@@ -75,10 +75,7 @@ def cached_rows(whole: Path, rows: NDArray[np.int64], folder: PathLike) -> Path:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What ``meta.json`` of a cache holds.
-
-    Raises DamagedFileError if a file is missing or its bytes are not those that were written.
-    """
+    """What ``meta.json`` of a cache holds; DamagedFileError if a file is missing or has changed."""
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         pixels = (folder / "images.u8").stat().st_size

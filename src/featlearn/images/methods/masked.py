@@ -101,10 +101,7 @@ def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
 
 
 def cells(size: tuple[int, int], cell: int) -> tuple[int, int]:
-    """Rows and columns of cells of ``cell`` pixels in an image of ``size`` = (height, width).
-
-    Raises ConfigError if the cells do not fill the image.
-    """
+    """Rows, columns of ``cell`` pixels in a (height, width); ConfigError if they do not fill it."""
     height, width = size
     if cell < 1 or height % cell or width % cell:
         raise ConfigError(

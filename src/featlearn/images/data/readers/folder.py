@@ -191,10 +191,7 @@ CLASSES = (
 
 
 def voc_reader(*years: int) -> Reader:
-    """The reader of one year's set, or of several together.
-
-    Of several, ``test`` is that of the first: the annotations of later ones are not public.
-    """
+    """The reader of some years' sets; ``test`` is that of the first: later ones are not public."""
 
     def read(settings: Mapping[str, Any], split: str) -> Source:
         wanted = years[:1] if split == "test" else years
