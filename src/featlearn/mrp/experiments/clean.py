@@ -72,7 +72,10 @@ WIDE = 1.0
 
 
 def purity(job: Job) -> Results:
-    """Pre-trained kernels beside the hypothesis, at start and end; ``constant``: ``C_M`` or NaN."""
+    """Compare pre-trained kernels with the hypothesis, at the start and at the end.
+
+    ``constant`` is ``C_M`` of the lottery sets, NaN where a quantity does not depend on them.
+    """
     problem = Problem("clean", job.config, job.seed, job.device)
     start = problem.kernels()
     moments = {"start": start, "end": job.tensors("pretrained")["w"]}

@@ -62,7 +62,10 @@ def downstream(job: Job) -> Results:
 
 
 def evaluate(job: Job) -> Results:
-    """Measure all models on fresh samples; ``features``: ``Lambda`` of each, counted from 0."""
+    """Measure all models on fresh multi-view and single-view samples.
+
+    ``features``: ``Lambda`` of each feature (class and view count from 0).
+    """
     evaluation, features = measured(job, STREAMS)
     return {"evaluation": evaluation, "features": features}
 

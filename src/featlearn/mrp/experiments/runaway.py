@@ -37,7 +37,10 @@ RATE_WINDOW = (20.0, 600.0)
 
 
 def runaway(job: Job) -> Results:
-    """Train beyond capture, to an overflow or the last step; ``pair``: its first two features."""
+    """Train beyond capture, until a kernel overflows or the steps are used up.
+
+    ``pair``: the first two features that a kernel captures, and what pushes it.
+    """
     problem = Problem("runaway", job.config, job.seed, job.device)
     options = dict(job.config["pretraining"])
     options["patches_per_feature"] = problem.spec.patches_per_feature
