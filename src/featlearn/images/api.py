@@ -1,7 +1,4 @@
-"""From Python, without a workflow: ``from featlearn import images`` to pre-train, probe and map.
-
-Everything lies in memory; for larger sets, replicates and a report there is ``featlearn images``.
-"""
+"""``from featlearn import images``: pre-train, probe and map in memory, without a workflow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Weights from elsewhere into an encoder: by name, by file, or from a pre-training of ours.
-
-Nothing is downloaded, and a checkpoint that is more than tensors is refused: no pickle is unpacked.
-"""
+"""Weights from elsewhere for an encoder. Nothing is downloaded, and no pickle is unpacked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The cubic convolutional encoder, the prediction head, output normalisation and the loss.
-
-Section 3.1 of the paper. Leading axes (replicates, variants) are batch axes throughout.
-"""
+"""Encoder, prediction head, normalisation, loss (section 3.1); leading axes are batch axes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sets of small grey pictures for ladders: digits, what is made of them, or images on disk.
-
-A view lays a picture at a random place of a larger canvas, in noise.
-"""
+"""Small grey pictures for ladders; a view lays one at a random place of a canvas, in noise."""
 
 from __future__ import annotations
 

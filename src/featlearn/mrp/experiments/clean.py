@@ -1,7 +1,4 @@
-"""On data with hardly any noise: the headline's models, and the kernels beside the proofs.
-
-A linear classifier solves these data; the steps of the proofs are checked on them.
-"""
+"""The headline's models on data with hardly any noise, and the kernels beside the proofs."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class HeadExperiment(Replicate):
     def fit(
         self, runs: Sequence[str], folder: Path | None = None, report: Report | None = None
     ) -> tuple[dict[str, Siamese], dict[str, pd.DataFrame]]:
-        """Train ``runs`` of equal length, each as if alone: networks and histories by name."""
+        """Train ``runs`` of equal length, each as if alone; networks, and histories, by name."""
         networks = {run: self.objective(cell_of(run)) for run in runs}
         training, *others = [training_of(run, self.settings) for run in runs]
         if any(other != training for other in others):
