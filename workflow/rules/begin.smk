@@ -17,20 +17,15 @@ if workflow.modifier.is_main_snakefile():
     if fault:
         raise WorkflowError(fault)
 
-try:
-    ABSENT = missing_sets(config, ROOT)
-    config = load(config, ROOT)
-except FeatlearnError as error:
-    raise WorkflowError(str(error))
+ABSENT = in_words(missing_sets, config, ROOT)
+config = in_words(load, config, ROOT)
 
 # before any job, and the warm process, starts; a plan loads none of the libraries
 if config["portable"]:
     portable.pin()
 
 if workflow.is_main_process:
-    for line in ABSENT:
-        logger.warning(line)
-    for line in run.mend(Path(config["results"])):
+    for line in (*ABSENT, *run.mend(Path(config["results"]))):
         logger.warning(line)
 elif warm.is_replaced(Path(config["results"])):
     # a job that waited at the scheduler while its run was killed and started anew

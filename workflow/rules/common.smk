@@ -17,6 +17,7 @@ sys.path.insert(0, str(SOURCES))
 from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.ruleinfo import RuleInfo
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
 from featlearn.core.catalogue import contents
@@ -28,6 +29,15 @@ from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_n
 from featlearn.core.points import Plan, Point, meaning, value_of
 from featlearn.core.provenance import fingerprint
 from featlearn.core.publish import caption_of, exhibits, refuse_unknown_findings, texts_of
+
+
+def in_words(function, *given):
+    """What a function of the library gives; what it refuses is told in words."""
+    try:
+        return function(*given)
+    except FeatlearnError as error:
+        raise WorkflowError(str(error))
+
 
 # a point of a run, see points.smk, comes with its config when the run has begun
 POINT = config.get("point")
@@ -138,17 +148,15 @@ def shown_by(one, *targets):
     PUBLISHED.by_hand(paper, kind.removesuffix("s"), name, code, targets=targets)
 
 
-def in_words(function, *given):
-    """What a function of the library gives; what it refuses is told in words."""
-    try:
-        return function(*given)
-    except FeatlearnError as error:
-        raise WorkflowError(str(error))
-
-
 def checked(faults):
     """Refuse a config with faults, in words."""
     in_words(refuse, faults)
+
+
+def warned(lines):
+    """Tell once of images that are not there: a plan can be made, and jobs that read them fail."""
+    for line in lines if workflow.is_main_process else ():
+        logger.warning(f"{line}; its jobs will fail until the images are there")
 
 
 def request(mem_mb, runtime, gpu=0):
@@ -211,6 +219,21 @@ def by(function, section=..., *, each=None, only=None, images=None, **more):
     return {"function": f"featlearn.{function}", "code": code(function), **more}
 
 
+def measured(base, folder, names, function="measure", *, called=None, section=..., **more):
+    """``use rule <base> as <paper>_<experiment>``, where there is no more to say than what it makes.
+
+    ``folder``, ``names``: as of :func:`outputs`; ``function``: of the module of that name, or
+    ``<module>:<function>``; ``called``: its name after ``<paper>_``, where the experiment has several.
+    ``section``: by default that of the experiment's name; ``**more``: as of :func:`by`.
+    """
+    paper, _, name = folder.replace("-", "_").partition("/")
+    place = function if ":" in function else f"{name}:{function}"
+    section = config[paper].get(name) if section is ... else section
+    info = workflow.params(**by(f"{paper}.experiments.{place}", section, **more))(RuleInfo())
+    info = workflow.output(**outputs(folder, names))(info)
+    workflow.userule([base], name_modifier=f"{paper}_{called or name}")(info)
+
+
 def parts(section, *names):
     """Those parts of a section of the config that a rule depends on."""
     return {name: section[name] for name in names}
@@ -255,10 +278,7 @@ def begin_run():
     """Keep the results folder for this run: a second run in it is refused."""
     gc.freeze()
     gc.enable()
-    try:
-        run.hold(Path(RESULTS))
-    except FeatlearnError as error:
-        raise WorkflowError(str(error))
+    in_words(run.hold, Path(RESULTS))
     os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
     in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))

@@ -32,33 +32,20 @@ use rule compute as contrastive_evaluate with:
 
 
 # what methods that learn no features make of the labels that train the probes
-use rule calculate as contrastive_panel with:
+use rule train_here as contrastive_panel with:
     output:
         **outputs("contrastive/stages", "panel"),
-    resources:
-        **request(mem_mb=3000, runtime=60),
     params:
         **by(
             "contrastive.panel:measure",
             CONTRASTIVE["stages"],
             only="replicates data network probe",
-            device="cpu",
         ),
 
 
 # footnote 4: thresholds by gradient descent rise with RandomMask and fall without
-use rule compute as contrastive_trained_thresholds with:
-    output:
-        **outputs("contrastive/trained-thresholds", "history evaluation"),
-    params:
-        **by("contrastive.experiments.trained_thresholds:measure"),
-
-
-use rule compute as contrastive_ablations with:
-    output:
-        **outputs("contrastive/ablations", "evaluation"),
-    params:
-        **by("contrastive.experiments.ablations:measure"),
+measured("compute", "contrastive/trained-thresholds", "history evaluation")
+measured("compute", "contrastive/ablations", "evaluation")
 
 
 use rule compute as contrastive_scaling with:

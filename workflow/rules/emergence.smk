@@ -5,9 +5,7 @@ from featlearn.emergence import config as emergence_config
 EMERGENCE = config["emergence"]
 # digits of 8 x 8 pixels stand in for the sets of the thesis, unless a config names others
 PICTURED, PICTURES_MISSING = emergence_config.states(EMERGENCE)
-if workflow.is_main_process:
-    for line in PICTURES_MISSING:
-        logger.warning(f"{line}; its jobs will fail until the pictures are there")
+warned(PICTURES_MISSING)
 
 
 use rule compute as emergence_curves with:
@@ -26,18 +24,8 @@ use rule compute as emergence_general with:
         **by("emergence.experiments.general:measure"),
 
 
-use rule compute as emergence_mixture with:
-    output:
-        **outputs("emergence/mixture", "values maps"),
-    params:
-        **by("emergence.experiments.mixture:measure"),
-
-
-use rule compute as emergence_neurons with:
-    output:
-        **outputs("emergence/neurons", "values maps"),
-    params:
-        **by("emergence.experiments.neurons:measure", images=PICTURED["neurons"]),
+measured("compute", "emergence/mixture", "values maps")
+measured("compute", "emergence/neurons", "values maps", images=PICTURED["neurons"])
 
 
 use rule compute as emergence_filters with:

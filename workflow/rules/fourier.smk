@@ -2,12 +2,7 @@
 
 FOURIER = config["fourier"]
 
-
-use rule calculate as fourier_theory with:
-    output:
-        **outputs("fourier/theory", "constructions ascent neurons"),
-    params:
-        **by("fourier.experiments.theory:measure"),
+measured("calculate", "fourier/theory", "constructions ascent neurons")
 
 
 use rule compute as fourier_circuits with:
@@ -19,11 +14,7 @@ use rule compute as fourier_circuits with:
         **by("fourier.experiments.training:measure", FOURIER["circuits"], each="cell"),
 
 
-use rule compute as fourier_margins with:
-    output:
-        **outputs("fourier/margins", "curves neurons heads"),
-    params:
-        **by("fourier.experiments.training:measure_all", FOURIER["margins"]),
+measured("compute", "fourier/margins", "curves neurons heads", "training:measure_all")
 
 
 use rule fourier_circuits as fourier_attention with:

@@ -67,14 +67,7 @@ use rule gemfilter_needle as gemfilter_longbench with:
 COUNTED = {name: gemfilter_config.sizes(model) for name, model in MODELS.items()}
 COSTS = {**GEMS["costs"], "models": COUNTED or GEMS["costs"]["models"]}
 
-
-use rule calculate as gemfilter_costs with:
-    output:
-        **outputs("gemfilter/costs", "costs"),
-    params:
-        **by("gemfilter.experiments.costs:measure", COSTS),
-
-
+measured("calculate", "gemfilter/costs", "costs", section=COSTS)
 experiment(
     "gemfilter",
     "needle",

@@ -1,11 +1,6 @@
 # Thesis, chapter 3: gradient features, what the first step of training finds.
 
-
-use rule calculate as gradient_features_cones with:
-    output:
-        **outputs("gradient_features/cones", "neurons sure dimensions"),
-    params:
-        **by("gradient_features.experiments.cones:measure"),
+measured("calculate", "gradient_features/cones", "neurons sure dimensions")
 
 
 use rule calculate as gradient_features_opponents with:
@@ -15,43 +10,11 @@ use rule calculate as gradient_features_opponents with:
         **by("gradient_features.experiments.opponents:measure"),
 
 
-use rule calculate as gradient_features_learning with:
-    output:
-        **outputs("gradient_features/learning", "curves heads"),
-    params:
-        **by("gradient_features.experiments.learning:measure"),
-
-
-use rule calculate as gradient_features_structure with:
-    output:
-        **outputs("gradient_features/structure", "neurons curves heads"),
-    params:
-        **by(
-            "gradient_features.experiments.learning:structure",
-            config["gradient_features"]["structure"],
-        ),
-
-
-use rule calculate as gradient_features_frozen with:
-    output:
-        **outputs("gradient_features/frozen", "smooth curves heads scan"),
-    params:
-        **by("gradient_features.experiments.frozen:measure"),
-
-
-use rule calculate as gradient_features_appendix with:
-    output:
-        **outputs("gradient_features/appendix", "drift alternative fixed"),
-    params:
-        **by("gradient_features.experiments.appendix:measure"),
-
-
-use rule calculate as gradient_features_lemmas with:
-    output:
-        **outputs("gradient_features/lemmas", "nice existence activation tails"),
-    params:
-        **by("gradient_features.experiments.lemmas:measure"),
-
+measured("calculate", "gradient_features/learning", "curves heads")
+measured("calculate", "gradient_features/structure", "neurons curves heads", "learning:structure")
+measured("calculate", "gradient_features/frozen", "smooth curves heads scan")
+measured("calculate", "gradient_features/appendix", "drift alternative fixed")
+measured("calculate", "gradient_features/lemmas", "nice existence activation tails")
 
 for name in ("cones", "opponents", "learning", "structure", "frozen", "appendix"):
     experiment("gradient_features", name)

@@ -1,31 +1,16 @@
 # Thesis, chapter 5: in-context learning and scale.
 
-
-use rule calculate as icl_regression with:
-    output:
-        **outputs("icl/regression", "curves sampled trained flips"),
-    params:
-        **by("icl.experiments.regression:measure"),
-
-
-use rule calculate as icl_parity with:
-    output:
-        **outputs("icl/parity", "constructions sampled noise trained norms"),
-    params:
-        **by("icl.experiments.parity:measure"),
-
-
-use rule calculate as icl_small with:
-    output:
-        **outputs("icl/small", "flips attention"),
-    params:
-        **by("icl.experiments.small:measure"),
-
+measured("calculate", "icl/regression", "curves sampled trained flips")
+measured("calculate", "icl/parity", "constructions sampled noise trained norms")
+measured("calculate", "icl/small", "flips attention")
 
 for name in ("regression", "parity", "small"):
     experiment("icl", name)
 
 # Figures 5.1 to 5.3: of the models that the config names, or else of the small ones.
+if not config["icl"]["language"]["models"]:
+    experiment("icl", "language", rules.icl_small, contains="stand-in")
+
 if config["icl"]["language"]["models"]:
 
     use rule calculate as icl_language with:
@@ -37,7 +22,3 @@ if config["icl"]["language"]["models"]:
             **by("icl.experiments.language:measure"),
 
     experiment("icl", "language")
-
-
-if not config["icl"]["language"]["models"]:
-    experiment("icl", "language", rules.icl_small, contains="stand-in")

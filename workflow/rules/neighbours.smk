@@ -3,7 +3,9 @@
 if NEIGHBOURS or "neighbours" in sys.argv:
     checked(neighbours.unreached(NEIGHBOURS, REACHED if NEIGHBOURS else {}))
 
-for experiment in dict.fromkeys(one.experiment for one in NEIGHBOURS):
+NEIGHBOURED = list(dict.fromkeys(one.experiment for one in NEIGHBOURS))
+
+for experiment in NEIGHBOURED:
     those = [one for one in NEIGHBOURS if one.experiment == experiment]
 
     rule:
@@ -26,7 +28,4 @@ for experiment in dict.fromkeys(one.experiment for one in NEIGHBOURS):
 
 rule neighbours:
     input:
-        [
-            f"{RESULTS}/neighbours/{experiment}.parquet"
-            for experiment in dict.fromkeys(one.experiment for one in NEIGHBOURS)
-        ],
+        expand(f"{RESULTS}/neighbours/{{experiment}}.parquet", experiment=NEIGHBOURED),

@@ -6,9 +6,7 @@ from featlearn.noncontrastive.images import config as head_config
 # images: part-composed pictures always, real ones where the config names some
 HEAD_SETS = config["noncontrastive"]["images"]
 HEAD_STATES, HEAD_MISSING = head_config.states(HEAD_SETS)
-if workflow.is_main_process:
-    for line in HEAD_MISSING:
-        logger.warning(f"{line}; its jobs will fail until the images are there")
+warned(HEAD_MISSING)
 
 # of each data set the trainings that run side by side, by the job that runs them
 HEAD_GROUPS = {name: head_cells.groups(settings) for name, settings in HEAD_SETS.items()}
@@ -142,26 +140,9 @@ if ROBUST_SETS:
         ),
     )
 
-
-use rule compute as noncontrastive_algorithm with:
-    output:
-        **outputs("noncontrastive/algorithm", "history flow"),
-    params:
-        **by("noncontrastive.experiments.algorithm:measure"),
-
-
-use rule train_here as noncontrastive_phases with:
-    output:
-        **outputs("noncontrastive/phases", "times curves"),
-    params:
-        **by("noncontrastive.experiments.phases:measure"),
-
-
-use rule train_here as noncontrastive_starts with:
-    output:
-        **outputs("noncontrastive/starts", "outcomes diagram"),
-    params:
-        **by("noncontrastive.experiments.starts:measure"),
+measured("compute", "noncontrastive/algorithm", "history flow")
+measured("train_here", "noncontrastive/phases", "times curves")
+measured("train_here", "noncontrastive/starts", "outcomes diagram")
 
 
 # the closed forms against brute force, as printed and corrected; the roles of section 5.3

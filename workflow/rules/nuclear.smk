@@ -5,25 +5,11 @@ from featlearn.nuclear.stacks import stacks
 
 NUCLEAR = config["nuclear"]
 # a scale can be planned where its images are not; what a user names must be there
-if config["run"] != plain_run(config):
-    checked(nuclear_config.missing(NUCLEAR))
-elif workflow.is_main_process:
-    for line in nuclear_config.missing(NUCLEAR):
-        logger.warning(f"{line}; its jobs will fail until the images are there")
+tell = warned if config["run"] == plain_run(config) else checked
+tell(nuclear_config.missing(NUCLEAR))
 
-
-use rule calculate as nuclear_theory with:
-    output:
-        **outputs("nuclear/theory", "optima sweep ranks penalised"),
-    params:
-        **by("nuclear.experiments.theory:measure"),
-
-
-use rule calculate as nuclear_toy with:
-    output:
-        **outputs("nuclear/toy", "trained points"),
-    params:
-        **by("nuclear.experiments.theory:measure_toy", NUCLEAR["toy"]),
+measured("calculate", "nuclear/theory", "optima sweep ranks penalised")
+measured("calculate", "nuclear/toy", "trained points", "theory:measure_toy")
 
 
 # digits in four domains stand in for the sets of the thesis, unless a config names folders

@@ -124,9 +124,7 @@ use rule calculate as own_images_baselines with:
         ),
 
 
-# ------------------------------------------------------------------------- what is shown of them
-# Rules without wildcards are there for all: these are not, without a set.
-
+# What is shown of them. Rules without wildcards are there for all: these are not, without a set.
 PUBLISHED.targets["real_images"] = []
 
 if REAL_IMAGES:
@@ -200,11 +198,8 @@ if REAL_IMAGES:
             twice=filled(rules.own_images_data.output.twice, REAL_DATA),
             figures=PUBLISHED.files_of("own_images"),
             templates=[
-                asset(SOURCES / "featlearn" / name)
-                for name in (
-                    "own_images/report.html.j2",
-                    "core/publishing/templates/report/style.css.j2",
-                )
+                asset(SOURCES / "featlearn/own_images/report.html.j2"),
+                asset(SOURCES / "featlearn/core/publishing/templates/report/style.css.j2"),
             ],
         output:
             f"{RESULTS}/own_images/report.html",

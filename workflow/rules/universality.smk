@@ -16,16 +16,9 @@ UNIVERSALITY_IMAGES = {
 UNIVERSALITY_REAL = UNIVERSALITY["real"] or {}
 checked(universality_real.faults(UNIVERSALITY_REAL))
 UNIVERSALITY_STATES, UNIVERSALITY_LOST = universality_real.states(UNIVERSALITY_REAL)
-if workflow.is_main_process:
-    for line in UNIVERSALITY_LOST:
-        logger.warning(f"{line}; its jobs will fail until the pictures are there")
+warned(UNIVERSALITY_LOST)
 
-
-use rule calculate as universality_theory with:
-    output:
-        **outputs("universality/theory", "risks updates"),
-    params:
-        **by("universality.experiments.theory:measure"),
+measured("calculate", "universality/theory", "risks updates")
 
 
 use rule train_here as universality_ladders with:
@@ -58,25 +51,9 @@ use rule compute as universality_foundation with:
         ),
 
 
-use rule train_here as universality_related with:
-    output:
-        **outputs("universality/related", "pooled"),
-    params:
-        **by("universality.experiments.related:measure", ladders=UNIVERSALITY["ladders"]),
-
-
-use rule train_here as universality_pictures with:
-    output:
-        **outputs("universality/pictures", "pictures"),
-    params:
-        **by("universality.experiments.pictures:measure", images=UNIVERSALITY_IMAGES["pictures"]),
-
-
-use rule train_here as universality_residual with:
-    output:
-        **outputs("universality/residual", "pictures"),
-    params:
-        **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
+measured("train_here", "universality/related", "pooled", ladders=UNIVERSALITY["ladders"])
+measured("train_here", "universality/pictures", "pictures", images=UNIVERSALITY_IMAGES["pictures"])
+measured("train_here", "universality/residual", "pictures", images=UNIVERSALITY_IMAGES["residual"])
 
 
 # a method a job, so that none is long
@@ -88,10 +65,7 @@ use rule train_here as universality_real with:
     params:
         **by(
             "universality.experiments.residual:measure",
-            lambda wildcards: {
-                **UNIVERSALITY_REAL[wildcards.ladder],
-                "methods": [wildcards.loss],
-            },
+            lambda wildcards: UNIVERSALITY_REAL[wildcards.ladder] | {"methods": [wildcards.loss]},
             images=lambda wildcards: UNIVERSALITY_STATES[wildcards.ladder],
         ),
 

@@ -50,10 +50,7 @@ WATCHED = 512
 
 
 def on_device(streams: Sequence[torch.Generator], device: torch.device) -> list[torch.Generator]:
-    """The same streams, drawing on ``device``: fresh samples of every step must not cross a bus.
-
-    A GPU's numbers differ from a CPU's; each is a function of the seed.
-    """
+    """The same streams, drawing on ``device``: fresh samples of a step must not cross a bus."""
     if device.type == "cpu":
         return list(streams)
     return [torch.Generator(device).manual_seed(stream.initial_seed()) for stream in streams]

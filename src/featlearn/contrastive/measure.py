@@ -45,9 +45,6 @@ def history_frame(arm: str, done: Trained) -> pd.DataFrame:
     return frame[["arm", "replicate", "step", "quantity", "value"]]
 
 
-# --------------------------------------------------------------------------- weights
-
-
 @dataclass(frozen=True)
 class Alignment:
     """How neurons lie to the atoms."""
@@ -124,9 +121,6 @@ def weight_quantities(
     }
 
 
-# --------------------------------------------------------------------------- behaviour
-
-
 @dataclass(frozen=True)
 class Watch:
     """Fixed samples on which a learner is watched; watching moves no random stream of training."""
@@ -178,9 +172,6 @@ def firing_precision(seen: Alignment, w: Tensor, b: Tensor, samples: Samples) ->
     return {"firing_precision": hits / (fires & chosen).sum((1, 2)).clamp_min(1)}
 
 
-# --------------------------------------------------------------------------- sets at the start
-
-
 @dataclass(frozen=True)
 class Lottery:
     """The sets of Lemma B.2, read off the initial weights."""
@@ -199,9 +190,6 @@ class Lottery:
         member = alpha.square() >= c2 * level
         alone = member.sum(-1, keepdim=True) == 1
         return cls(member, (alpha.square() >= c1 * level) & alone)
-
-
-# --------------------------------------------------------------------------- the theorems
 
 
 def moment_quantities(
@@ -259,9 +247,6 @@ def lottery_outcome(seen: Alignment, lottery: Lottery) -> dict[str, Tensor]:
         "lucky_came_true": mean_over(own, lottery.lucky),
         "singletons_foreseen": mean_over(lottery.lucky, own),
     }
-
-
-# --------------------------------------------------------------------------- linear probes
 
 
 #: Penalties that are tried, of both heads.

@@ -64,9 +64,6 @@ def initial_weights(
     return std * torch.stack(drawn)
 
 
-# --------------------------------------------------------------------------- loss and gradient
-
-
 class Batch(NamedTuple):
     """Anchors, positives and negatives.
 
@@ -180,9 +177,6 @@ def descent_as_printed(batch: Batch, w: Tensor, b: Tensor, tau: float) -> Tensor
     return torch.bmm(base.mT, batch.anchor) / base.shape[1]
 
 
-# --------------------------------------------------------------------------- decomposition
-
-
 class Terms(NamedTuple):
     """Definition E.4 along one atom each: every entry (R, m, d)."""
 
@@ -248,9 +242,6 @@ def _own_part(u: Tensor, alpha: Tensor, z: Tensor, b: Tensor) -> Tensor:
     own = alpha.unsqueeze(-2) * z.unsqueeze(-1)
     b = b.unsqueeze(-2)
     return (own - b) * (u > b).to(u.dtype) + (own + b) * (u < -b).to(u.dtype)
-
-
-# --------------------------------------------------------------------------- pseudo-network
 
 
 def pseudo_loss(batch: Batch, theta: Tensor, w: Tensor, b: Tensor, tau: float) -> Tensor:

@@ -18,10 +18,7 @@ class Sample(NamedTuple):
 
 
 def samples(folder: Path, task: str, most: int) -> Iterator[Sample]:
-    """The first ``most`` of a task.
-
-    Raises FeatlearnError naming the file and the line, if something is missing in it.
-    """
+    """The first ``most`` of a task; FeatlearnError naming file and line of what is missing."""
     try:
         template = json.loads((folder / TEMPLATES).read_text(encoding="utf-8"))[task]
     except (KeyError, TypeError, ValueError) as error:

@@ -27,10 +27,7 @@ SIZES = {
 
 
 def met(gemfilter: Mapping[str, Any], names: Iterable[str]) -> set[str]:
-    """Needs of the catalogue that these readers meet: texts, and models of the thesis' sizes.
-
-    A name alone is no model.
-    """
+    """Needs of the catalogue that these readers meet: texts, and models of the thesis' sizes."""
     language, known = gemfilter["language"], gemfilter["costs"]["models"]
     found = {f"{name}-instruct" for name in names
              if name in language["models"] and name in known

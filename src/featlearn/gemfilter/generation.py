@@ -149,9 +149,7 @@ def _prompt(
     network: Network, tokens: Tensor, cache: Cache,
     look: Callable[[int, Tensor, Tensor], None] | None = None, window: int | None = 1,
 ) -> Tensor:  # fmt: skip
-    """Read a prompt into an empty cache; logits of the next token. ``look`` gets each layer's
-    queries and keys and may drop some.
-    """
+    """Logits after a prompt; ``look`` gets each layer's queries and keys and may drop some."""
     x = network.embed(tokens)
     for layer in range(network.layers):
         at_end = layer == network.layers - 1

@@ -1,7 +1,4 @@
-"""A needle in a haystack of text: one sentence in essays, a question behind them (Kamradt 2024).
-
-Template, needle, question, lengths and score are those of the released code. No torch.
-"""
+"""A needle in a haystack of essays (Kamradt 2024), as the released code has it. No torch."""
 
 from __future__ import annotations
 

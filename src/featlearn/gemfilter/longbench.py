@@ -49,9 +49,6 @@ TASKS = {
 ONE_LINE = ("trec", "triviaqa", "samsum")
 
 
-# --------------------------------------------------------------------------- metrics
-
-
 def normalised(text: str) -> list[str]:
     """Words in lower case, without punctuation and articles."""
     text = "".join(c for c in text.lower() if c not in string.punctuation)
@@ -71,9 +68,7 @@ def rouge(prediction: str, answer: str) -> float:
 
 
 def classification(prediction: str, answer: str, classes: Sequence[str]) -> float:
-    """One over the number of named classes, if the right one is among them; a part of its name is
-    no mistake.
-    """
+    """One over the number of named classes if the right one, or a part of it, is among them."""
     named = [one for one in classes if one in prediction]
     named = [one for one in named if one == answer or one not in answer]
     return 1 / len(named) if answer in named else 0.0
@@ -99,8 +94,6 @@ def score(task: str, prediction: str, answers: Sequence[str], classes: Sequence[
     return 100 * max(found)
 
 
-# --------------------------------------------------------------------------- texts
-
 #: Words of the texts; a token is a place in this list.
 WORDS = ("BOS", "?", "Paragraph", "Answer", *CLASSES, *map(str, range(1, 31)),
          *(f"name{i}" for i in range(64)), *(f"value{i}" for i in range(128)),
@@ -114,10 +107,7 @@ class Text(NamedTuple):
 
 
 def write(task: str, length: int, stream: Generator, *, template: bool = False) -> Text:
-    """One prompt of ``length`` tokens and its answers.
-
-    ``template``: frame the prompt as a chat does: some tokens before, and one behind the question.
-    """
+    """One prompt of ``length`` tokens and its answers; ``template`` frames it as a chat does."""
     kind = TASKS[task]
     size = kind.answer
     names = [f"name{i}" for i in torch.randperm(64, generator=stream).tolist()]

@@ -85,10 +85,7 @@ def pooled(scores: Tensor, kernel: int, kind: str = "average") -> Tensor:
 
 
 def products(q: Tensor, k: Tensor) -> Tensor:
-    """Sum over heads of <q, k_i>: (S, n), of one query q (S, h, 1, d) and keys (S, g, n, d).
-
-    Queries that share keys are summed first.
-    """
+    """Sum over heads of <q, k_i>: (S, n), of one query q (S, h, 1, d) and keys (S, g, n, d)."""
     shared = k.shape[1]
     own = q.float().unflatten(1, (shared, -1)).sum(2)  # type: ignore[no-untyped-call]
     return (own @ k.float().mT).sum((1, 2))

@@ -1,7 +1,4 @@
-"""What bounds and requirements of chapter 3 say at given sizes, constants of their O(.) as 1.
-
-Most say nothing at any size that can be run; the table ``printed`` tells which. No torch.
-"""
+"""What bounds of chapter 3 say at given sizes, constants of O(.) as 1. No torch."""
 
 from __future__ import annotations
 

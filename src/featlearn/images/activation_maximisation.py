@@ -1,8 +1,4 @@
-"""Images that maximise the activation of a channel, all channels in one batch.
-
-Wen and Li 2021 name the technique of Allen-Zhu and Li 2020 ("Feature Purification"); details are
-ours.
-"""
+"""Images that maximise a channel (Allen-Zhu and Li 2020), all in one batch; details are ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From Python, without a workflow: ``from featlearn import images`` to pre-train, probe and map.
-
-Everything lies in memory; for larger sets, replicates and a report there is ``featlearn images``.
-"""
+"""``from featlearn import images``: pre-train, probe and map in memory, without a workflow."""
 
 from __future__ import annotations
 
@@ -255,9 +252,6 @@ def heat_maps(
     return heat(torch.cat(maps), size).cpu().clone()
 
 
-# --------------------------------------------------------------------------- pictures
-
-
 def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
     data = {"kind": "folder", "path": str(path), "size": size, "resize": "crop",
             "shares": {"test": test}}  # fmt: skip
@@ -349,9 +343,6 @@ def _files(files: Iterable[str | Path_[str]], size: int) -> Tensor:
     if not found:
         raise FeatlearnError("pictures: none; expected some")
     return torch.from_numpy(np.stack(found))
-
-
-# --------------------------------------------------------------------------- networks
 
 
 def _fitting(method: str, size: int, depth: int) -> dict[str, int]:

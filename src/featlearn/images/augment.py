@@ -127,9 +127,6 @@ def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[
     return {"mean": (mean / 255).tolist(), "std": (std.clamp(min=1) / 255).tolist()}
 
 
-# --------------------------------------------------------------------------- steps
-
-
 @dataclass(frozen=True)
 class Flip:
     """Left becomes right, with probability ``p``."""

@@ -55,10 +55,7 @@ class WorldDials:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> WorldDials:
-        """The dials that ``settings`` sets; the others keep their defaults.
-
-        Raises ConfigError naming every key that is unknown, impossible or contradicts another.
-        """
+        """The dials that ``settings`` sets, else defaults; ConfigError naming every wrong key."""
         if faults := world_faults(settings, cls.section):
             raise ConfigError("\n".join(faults))
         return cls(**settings)
@@ -162,10 +159,7 @@ _CHOICES = {
 
 
 def world_faults(settings: Mapping[str, Any], path: str) -> list[str]:
-    """One line for each dial of a world that is impossible or contradicts another.
-
-    ``settings``: as in :class:`WorldDials`. ``path``: where they stand in the config, for messages.
-    """
+    """A line for each wrong dial of a world, ``settings`` as in :class:`WorldDials` at ``path``."""
     if wrong := _unknown(settings, WorldDials, path):
         return wrong
     dials = WorldDials(**settings)
@@ -241,11 +235,7 @@ def _fit_faults(check: Checks, dials: WorldDials) -> list[str]:
 
 
 def scene_faults(settings: Mapping[str, Any], path: str, parts_per_class: int) -> list[str]:
-    """One line for each dial of scenes that is impossible or contradicts another.
-
-    ``settings``: as in :class:`SceneDials`. ``path``: where they stand in the config, for messages.
-    ``parts_per_class``: of the world that the objects are from.
-    """
+    """The same of :class:`SceneDials`, in scenes of objects with ``parts_per_class`` parts."""
     if wrong := _unknown(settings, SceneDials, path):
         return wrong
     dials = SceneDials(**settings)

@@ -62,10 +62,7 @@ def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None)
 
 
 def targets_of(images: ImageSet) -> Tensor:
-    """The targets of all images of a set, as :func:`pack_targets` gives them.
-
-    Raises FeatlearnError if the set has no boxes.
-    """
+    """All targets of a set, see :func:`pack_targets`; FeatlearnError if it has no boxes."""
     if (objects := images.objects) is None:
         raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
     place = objects.groupby("image").cumcount().to_numpy()
@@ -320,7 +317,6 @@ def precision(
     return detection_precision(detect(detector, test[0], plain, device=device), test[1])
 
 
-# --------------------------------------------------------------------------- region_pooling
 # RoIAlign (He et al. 2017) is linear in the map and separable: a matrix for the rows and one for
 # the columns of each region. On a small map two products are several times faster than
 # torchvision's kernel, and on CUDA their gradient sums in a fixed order.

@@ -27,10 +27,7 @@ LETTERS = 16
 
 
 def enlarged(images: Tensor, heat: Tensor) -> Tensor:
-    """Overlays of images (N, 3, S, S) of few pixels: their squares stay, the heat is smooth.
-
-    Returns uint8 (N, 3, L, L), with at least ``PIXELS`` a side.
-    """
+    """Overlays uint8 (N, 3, L, L), L >= ``PIXELS``, of few pixels: squares stay, heat is smooth."""
     import torch
 
     from featlearn.images.cam.eigencam import overlay

@@ -106,7 +106,6 @@ def _reflected(size: int, taps: int, device: torch.device) -> Tensor:
     return F.one_hot(met, size).to(torch.float32).flatten(1).to(device)
 
 
-# --------------------------------------------------------------------------- colour
 # Images are float32 ``(n, 3, h, w)`` in [0, 1], parameters ``(n,)`` on the same device; so are the
 # results. Definitions are torchvision's (``torchvision.transforms.functional``), for float images.
 

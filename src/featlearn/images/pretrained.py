@@ -336,8 +336,6 @@ def _check_extent(weights: Described, path: str) -> None:
             )
 
 
-# --------------------------------------------------------------------------- layers
-
 #: Most tokens that stand for no place (class, register, distillation), where a network tells none.
 MOST_LEADING = 9
 
@@ -424,10 +422,7 @@ def layers(network: nn.Module, inputs: Tensor) -> Layers:
 
 
 def activations(network: nn.Module, inputs: Tensor, layer: str) -> Tensor:
-    """Output of a layer for inputs (B, 3, H, W), as maps (B, C, h, w).
-
-    Raises ConfigError if there is no such layer, or its output has no places.
-    """
+    """A layer's output for (B, 3, H, W) as maps (B, C, h, w); ConfigError if there are none."""
     every = dict(network.named_modules())
     if layer not in every or not layer:
         raise ConfigError(f"layer: {layer!r} is no module of {type(network).__name__}")

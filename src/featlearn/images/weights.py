@@ -1,7 +1,4 @@
-"""Weights from elsewhere into an encoder: by name, by file, or from a pre-training of ours.
-
-Nothing is downloaded, and a checkpoint that is more than tensors is refused: no pickle is unpacked.
-"""
+"""Weights from elsewhere for an encoder. Nothing is downloaded, and no pickle is unpacked."""
 
 from __future__ import annotations
 
@@ -105,14 +102,8 @@ def _may(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in (*patterns, "*num_batches_tracked"))
 
 
-# --------------------------------------------------------------------------- files
-
-
 def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
-    """The file of a source; see :func:`load_weights`.
-
-    Raises FeatlearnError, naming the file and the folders that it may be put into.
-    """
+    """The file of a source, see :func:`load_weights`; FeatlearnError naming where it may be put."""
     library, separator, name = str(source).partition(":")
     if not separator or library not in ("torchvision", "timm"):
         if not Path(source).is_file():
@@ -152,10 +143,7 @@ def _timm_files(name: str) -> tuple[list[str], str]:
 
 
 def read_weights(file: Path) -> Weights:
-    """The tensors of a safetensors file or of a state dict saved by torch, by name.
-
-    Raises FeatlearnError if the file is damaged, or holds anything but tensors.
-    """
+    """Tensors of a safetensors file or a state dict; FeatlearnError if damaged or no tensors."""
     if file.suffix == ".safetensors":
         return read_tensors(file)
     try:
@@ -174,9 +162,6 @@ def read_weights(file: Path) -> Weights:
     if not tensors:
         raise FeatlearnError(f"{file}: holds no tensors; expected named ones")
     return tensors
-
-
-# --------------------------------------------------------------------------- names
 
 
 def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:

@@ -39,10 +39,7 @@ class Block(NamedTuple):
 
 
 def responses(x: Tensor, w: Tensor, activation: Activation) -> Iterator[Block]:
-    """Run kernels over all samples, block by block; one block on a GPU.
-
-    ``x`` (R, N, P, d). ``w`` (R, K, d).
-    """
+    """Kernels ``w`` (R, K, d) over samples ``x`` (R, N, P, d) by blocks; one block on a GPU."""
     replicates, samples, patches, dimension = x.shape
     kernels = w.shape[1]
     together, size = _block_shape(x, kernels)

@@ -357,10 +357,7 @@ class Problem:
         return drawn.to(self.device).repeat(len(self.specs), 1, 1)
 
     def masks(self, theta: float, step: int) -> Tensor:
-        """(R, N, P) bool: the training patches that a mask keeps, each with probability ``theta``.
-
-        The masks of a step do not depend on those before.
-        """
+        """(R, N, P) bool: training patches that the mask of a step keeps, a share ``theta``."""
         shape = self.train.x.shape[1:3]
         kept = [
             torch.rand(shape, generator=stream) < theta for stream in self.streams(f"masks-{step}")

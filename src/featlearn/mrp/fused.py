@@ -90,7 +90,6 @@ def responses(x: Tensor, w: Tensor, varrho: float) -> Iterator[FusedBlock]:
             yield FusedBlock(chosen, part, rows, t.view(rows.shape[0], patches, -1))
 
 
-# --------------------------------------------------------------------------- the passes
 # All in units of varrho; t (R, P, B * K). Compiled at their first call.
 
 _compiled = cache(devices.compiled)

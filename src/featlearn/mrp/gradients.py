@@ -32,9 +32,6 @@ def _part(value: float | Tensor, chosen: slice) -> float | Tensor:
     return value[chosen] if isinstance(value, Tensor) else value
 
 
-# --------------------------------------------------------------------------- MAE
-
-
 def mae_loss(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
     """Expected MAE-style masked loss a sample (appendix H), averaged over the samples: (R,).
 
@@ -112,9 +109,6 @@ def mae_descent_as_printed(
         overlap[chosen].baddbmm_(block.u.transpose(1, 2), block.s)
         direct[chosen].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
-
-
-# --------------------------------------------------------------------------- teacher and student
 
 
 def teacher_student_loss(
@@ -197,9 +191,6 @@ def teacher_factor(
         case "constant":
             return base
     raise ValueError(f"schedule: {schedule!r}; expected main, appendix, constant or one")
-
-
-# --------------------------------------------------------------------------- classification
 
 
 class Descent(NamedTuple):

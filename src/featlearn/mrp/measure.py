@@ -59,7 +59,6 @@ def predict(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> P
     return Prediction(class_scores(h, u), samples.y, samples.strong)
 
 
-# --------------------------------------------------------------------------- quantities
 # Each a number a replicate (R,), by name.
 
 

@@ -46,10 +46,7 @@ def initial_kernels(
 
 
 def encode(x: Tensor, w: Tensor, q: int, varrho: float) -> Tensor:
-    """Encoder output ``h_r(X)``: smoothed ReLU of every kernel, summed over the patches: (R, N, K).
-
-    ``x`` (R, N, P, d). ``w`` (R, K, d).
-    """
+    """``h_r(X)`` (R, N, K), summed over patches: ``x`` (R, N, P, d), kernels ``w`` (R, K, d)."""
     replicates, samples, patches, dimension = x.shape
     u = torch.bmm(x.reshape(replicates, samples * patches, dimension), w.transpose(1, 2))
     return smoothed_relu(u, q, varrho).view(replicates, samples, patches, -1).sum(2)

@@ -1,7 +1,4 @@
-"""The vector that Fact 2.2 prints against the gradient, on random instances in float64.
-
-One instance a replicate; every function returns one number an instance.
-"""
+"""What Fact 2.2 prints against the gradient, random instances in float64: one number each."""
 
 from __future__ import annotations
 

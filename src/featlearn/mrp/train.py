@@ -72,9 +72,6 @@ def silent(_: int, __: Callable[[], dict[str, str]]) -> None:
     pass
 
 
-# --------------------------------------------------------------------------- pre-training
-
-
 class Pretrained(NamedTuple):
     """Outcome of a pre-training.
 
@@ -225,9 +222,6 @@ def _refuse_diverged(w: Tensor, step: int) -> None:
         )
 
 
-# --------------------------------------------------------------------------- classification
-
-
 class Classifier(NamedTuple):
     """A trained classifier: kernels (R, K, d), head (R, k, K), and the trace of its training."""
 
@@ -346,9 +340,6 @@ def finetune(
         encoder_rate=encoder_rate, head_rate=head_rate, steps=steps, features=problem.features,
         order=order, record_every=record_every, report=report,
     )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- until the labels fit
 
 
 class Fitted(NamedTuple):

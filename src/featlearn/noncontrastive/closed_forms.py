@@ -121,10 +121,7 @@ def head_descent(named: Terms, state: State, factors: Printed = CORRECTED) -> Te
 
 
 def noise_mixing(named: Terms, state: State, power: Tensor, factors: Printed = CORRECTED) -> Tensor:
-    """``C`` (..., 2, 2) with ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r`` (Claim A.1, Gaussian form).
-
-    ``power``: ``s**6``, (...).
-    """
+    """``C`` (..., 2, 2): ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r`` (A.1); ``power``: ``s**6``."""
     entry = head_entries(state.e)
     r, angle = state.residual, state.g[..., 0, 1].unsqueeze(-1)
     own_pull, other_pull = named.sigma.sum(-1), _swap(named.sigma.sum(-1), -1)

@@ -140,10 +140,7 @@ def _sample_one(
 def views(
     patches: int, count: int, streams: Sequence[torch.Generator], dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """(R, N, P) of zeros and ones: the half of the patches that the first view keeps (eq. 3.2).
-
-    The second view keeps the others.
-    """
+    """(R, N, P) of zeros and ones: the half of the patches in the first view (eq. 3.2)."""
     drawn = torch.stack([torch.rand(count, patches, generator=stream) for stream in streams])
     # a random order of the patches is as good a random ranking of them
     return (drawn.argsort(-1) < patches // 2).to(dtype)

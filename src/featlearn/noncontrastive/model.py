@@ -1,7 +1,4 @@
-"""The cubic convolutional encoder, the prediction head, output normalisation and the loss.
-
-Section 3.1 of the paper. Leading axes (replicates, variants) are batch axes throughout.
-"""
+"""Encoder, prediction head, normalisation, loss (section 3.1); leading axes are batch axes."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ def _cubes(x: Tensor, w: Tensor) -> Tensor:
 
 
 def encode(x: Tensor, w: Tensor) -> Tensor:
-    """``f_j(X) = sum_p <w_j, X_p>**3``.
-
-    ``x``: (..., N, P, d) patches. ``w``: (..., m, d) neurons. Returns (..., N, m).
-    """
+    """``f_j(X) = sum_p <w_j, X_p>**3``: (..., N, m) of (..., N, P, d) and neurons (..., m, d)."""
     return _cubes(x, w).sum(-2)
 
 

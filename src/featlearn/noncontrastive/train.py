@@ -1,7 +1,4 @@
-"""Algorithm 1: plain SGD on fresh samples, for several variants of training at once.
-
-All variants of a run see the same samples, so they differ by nothing but what they are named for.
-"""
+"""Algorithm 1: SGD on fresh samples for several variants at once, which see the same samples."""
 
 from __future__ import annotations
 

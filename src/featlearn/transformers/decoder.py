@@ -89,10 +89,7 @@ class Shape:
 
 
 def start(shape: Shape, streams: Sequence[torch.Generator]) -> dict[str, Tensor]:
-    """Random weights of a replicate for each stream, float32.
-
-    Matrices are N(0, 1 / in), words and positions N(0, 1 / D), gains 1 and biases 0.
-    """
+    """Float32 weights a stream: N(0, 1 / in), words, positions N(0, 1 / D), gains 1, biases 0."""
     found = {}
     for name, size in shape.weights().items():
         if name.endswith("gain"):
@@ -107,10 +104,7 @@ def start(shape: Shape, streams: Sequence[torch.Generator]) -> dict[str, Tensor]
 
 
 class Decoder:
-    """R decoders of one shape.
-
-    ``shape``: of all of them. ``weights``: by the names of :meth:`Shape.weights`.
-    """
+    """R decoders of one shape; ``weights`` by the names of :meth:`Shape.weights`."""
 
     def __init__(self, shape: Shape, weights: Weights):
         self.shape, self.weights = shape, weights

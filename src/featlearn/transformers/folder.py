@@ -1,7 +1,4 @@
-"""A pretrained model of the library `transformers`, from a folder on this machine.
-
-Nothing is downloaded, no pickle is unpacked, and no code of the folder is run.
-"""
+"""A model of `transformers` from a folder: nothing downloaded, unpickled or run from it."""
 
 from __future__ import annotations
 

@@ -9,15 +9,12 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
-# --------------------------------------------------------------------------- few states
 # Theorem 7.2 and section F.1.1. Each state z has a point ``h(z)`` with ``|h(z)| = B``; the loss is
 # the mean over independent states of ``log(1 + exp(-h(z)^T (h(z) - h(z^-))))``.
 
 
 def threshold(probability: float) -> float:
-    """Norm up to which two of three states, of this probability each, are merged; then their
-    feature is encoded.
-    """
+    """Norm up to which two of three states, of this probability each, are one to the encoder."""
     return sqrt(max(0.0, log(1 / probability - 3) / 2)) if probability < 0.25 else 0.0
 
 
@@ -58,7 +55,6 @@ def three_states(probability: float, norm: float) -> float:
     return float(1 - points[1] @ points[2] / norm**2)
 
 
-# --------------------------------------------------------------------------- a linear probe
 # On what Lemma F.3 leaves (section F.2.3). Labels are linear in the features of one task; after a
 # pre-training on T tasks its private features have the weight 1 / T. The probe is least squares
 # among all vectors of at most the norm that fits the labels without noise.
@@ -98,7 +94,6 @@ def excess_risk(
     return float(((root * u - true) ** 2).sum())
 
 
-# --------------------------------------------------------------------------- Proposition F.9
 # From the canonical optimum of a pre-training on T tasks, descend the target's loss (F.38) within
 # ``|W - W*|_F <= gamma`` and ``|W|_2 <= 1``. The proposition says where that ends:
 #

@@ -50,10 +50,7 @@ def draw_latent(
 
 
 def seen(world: World, latent: tuple[Tensor, Tensor], tasks: Tensor, noise: Tensor) -> Tensor:
-    """A view (R, n, d) of samples of these ``tasks``, (n,) or (R, n), with this spurious noise.
-
-    ``noise`` is (R, n, spurious).
-    """
+    """A view (R, n, d) of samples of ``tasks`` (n,) or (R, n) with ``noise`` (R, n, spurious)."""
     shared, private = latent
     blocks = torch.nn.functional.one_hot(tasks, world.tasks).to(private.dtype)
     spread = (blocks[..., None] * private[..., None, :]).flatten(-2)

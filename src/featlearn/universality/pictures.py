@@ -1,7 +1,4 @@
-"""Sets of small grey pictures for ladders: digits, what is made of them, or images on disk.
-
-A view lays a picture at a random place of a larger canvas, in noise.
-"""
+"""Small grey pictures for ladders; a view lays one at a random place of a canvas, in noise."""
 
 from __future__ import annotations
 
@@ -116,10 +113,7 @@ def pairs(
     images: Tensor, pools: Sequence[Tensor], batch: int, sight: Sight,
     random: Sequence[torch.Generator],
 ) -> Views:  # fmt: skip
-    """Two views of pictures of each span.
-
-    ``images`` (N, s, s): of all sets. ``pools``: rows (R, n) of a span each.
-    """
+    """Two views from each span's ``pools``, rows (R, n) of ``images`` (N, s, s)."""
     while True:
         chosen = torch.stack([torch.rand(batch, generator=own) for own in random])
         rows = [pool.gather(1, (chosen * pool.shape[1]).long()) for pool in pools]

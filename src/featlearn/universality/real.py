@@ -39,10 +39,7 @@ def released_faults(models: Mapping[str, Any]) -> list[str]:
 
 
 def states(ladders: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """Of each ladder a digest of the files of its sets; and which sets are not there.
-
-    A set that is missing is no fault of the config: what does not need it can be made.
-    """
+    """Of each ladder a digest of its sets' files, and which are not there: no fault of a config."""
     found, missing = {}, []
     for name, own in ladders.items():
         try:

@@ -14,7 +14,6 @@ CAM_FIGURES = {
 if {"mae", "data2vec"} <= set(IMAGE_ENCODERS):
     CAM_FIGURES["fig-5"] = ["random-vit", "mae", "data2vec"]
 
-
 # those that show real images, where the config names some
 CAM_FIRST, CAM_OTHERS = CAMS["real"][:1], CAMS["real"][1:]
 CAM_PAIR = [(name, start) for name in CAM_FIRST for start in ("random", "pretrained")]
@@ -91,21 +90,17 @@ use rule compute as mrp_cam_measure with:
         ),
 
 
-CAM_FRAMES = together(
-    "mrp/images", "eigencam", eigencam=filled(rules.mrp_cam_measure.output, IMAGE_REPLICATES)
-)
+CAM_VALUES = filled(rules.mrp_cam_measure.output, IMAGE_REPLICATES)
 experiment(
     "mrp",
     "eigencam",
     judged=parts(config, "images", "eigencam"),
-    values=CAM_FRAMES["eigencam"],
-    also=[
-        # starts that are only drawn
-        *filled(
-            rules.mrp_images_downstream.output,
-            {"start": [one for one in IMAGE_DRAWN if "fig-5" in CAM_FIGURES], "replicate": 0},
-        ),
-    ],
+    values=together("mrp/images", "eigencam", eigencam=CAM_VALUES)["eigencam"],
+    # starts that are only drawn
+    also=filled(
+        rules.mrp_images_downstream.output,
+        {"start": [one for one in IMAGE_DRAWN if "fig-5" in CAM_FIGURES], "replicate": 0},
+    ),
     targets=["eigencam"],
     contains="stand-in",
 )

@@ -75,6 +75,7 @@ use rule compute_kernels as mrp_clean_supervise with:
         **by("mrp.experiments.clean:supervise", only=f"{SETUP} supervised"),
 
 
+# this and what inherits from it go on with the kernels that were pre-trained
 use rule compute_kernels as mrp_clean_downstream with:
     input:
         pretrained=rules.mrp_clean_pretrain.output.weights,
@@ -95,85 +96,52 @@ use rule compute_kernels as mrp_clean_evaluate with:
         **by("mrp.experiments.clean:evaluate", CLEAN),
 
 
-use rule compute_kernels as mrp_opponents with:
-    output:
-        **outputs("mrp/opponents", "cells"),
-    params:
-        **by("mrp.experiments.headline:oppose", KERNELS["opponents"]),
-
-
-use rule compute_kernels as mrp_purity with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
+use rule mrp_clean_downstream as mrp_purity with:
     output:
         **outputs("mrp/purity", "purity"),
     params:
         **by("mrp.experiments.clean:purity", CLEAN),
 
 
-use rule calculate as mrp_oracles with:
-    output:
-        **outputs("mrp/oracles", "instances"),
-    params:
-        **by(
-            "mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"
-        ),
-
-
-use rule calculate as mrp_initialisation with:
-    output:
-        **outputs("mrp/initialisation", "lottery"),
-    params:
-        **by("mrp.experiments.oracles:lottery", KERNELS["initialisation"], device="cpu"),
-
-
-use rule compute_kernels as mrp_growth with:
-    output:
-        **outputs("mrp/growth", "hits"),
-    params:
-        **by(
-            "mrp.experiments.growth:growth",
-            only=f"{SETUP} sigma_0 theta target mae teacher_student alone",
-        ),
-
-
-use rule calculate as mrp_one_kernel with:
-    output:
-        **outputs("mrp/growth", "after_capture residual_slopes"),
-    params:
-        **by("mrp.experiments.growth:one_kernel", device="cpu"),
-
-
-use rule compute_kernels as mrp_keep_probability with:
-    output:
-        **outputs("mrp/keep-probability", "trade_off"),
-    params:
-        **by("mrp.experiments.keep_probability:keep_probability"),
-
+measured(
+    "calculate",
+    "mrp/oracles",
+    "instances",
+    "oracles",
+    only="replicates exponents kernel_std",
+    device="cpu",
+)
+measured("compute_kernels", "mrp/opponents", "cells", "headline:oppose")
+measured("calculate", "mrp/initialisation", "lottery", "oracles:lottery", device="cpu")
+measured(
+    "compute_kernels",
+    "mrp/growth",
+    "hits",
+    "growth",
+    only=f"{SETUP} sigma_0 theta target mae teacher_student alone",
+)
+measured(
+    "calculate",
+    "mrp/growth",
+    "after_capture residual_slopes",
+    "one_kernel",
+    called="one_kernel",
+    device="cpu",
+)
+measured("compute_kernels", "mrp/keep-probability", "trade_off", "keep_probability")
 
 # teacher-student, stopped at capture
-use rule compute_kernels as mrp_teacher_student with:
-    output:
-        **outputs("mrp/teacher-student", "noise"),
-    params:
-        **by("mrp.experiments.teacher_student:pretrain", only=f"{SETUP} pretraining"),
+measured("compute_kernels", "mrp/teacher-student", "noise", "pretrain", only=f"{SETUP} pretraining")
 
 
-use rule compute_kernels as mrp_noise with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
+use rule mrp_clean_downstream as mrp_noise with:
     output:
         **outputs("mrp/clean", "noise"),
     params:
         **by("mrp.experiments.clean:noise", CLEAN),
 
 
-use rule compute_kernels as mrp_runaway with:
-    output:
-        **outputs("mrp/runaway", "outcome pair"),
-    params:
-        **by("mrp.experiments.runaway:runaway"),
-
+measured("compute_kernels", "mrp/runaway", "outcome pair", "runaway")
 
 experiment(
     "mrp",
@@ -186,21 +154,12 @@ experiment(
 experiment("mrp", "opponents")
 experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel, apart=["drift-after-capture"])
 experiment("mrp", "keep-probability")
-experiment(
-    "mrp",
-    "runaway",
-    evaluation=rules.mrp_runaway.output.outcome,
-    pair=rules.mrp_runaway.output.pair,
-)
+RUNAWAY = rules.mrp_runaway.output
+experiment("mrp", "runaway", evaluation=RUNAWAY.outcome, pair=RUNAWAY.pair)
 
 MODELS_OF_KERNELS = ["supervised", "pretrained"]
 
-
-use rule compute_kernels as mrp_equal_start with:
-    output:
-        **outputs("mrp/equal-start", "evaluation"),
-    params:
-        **by("mrp.experiments.teacher_student:equal_start", KERNELS["equal_start"]),
+measured("compute_kernels", "mrp/equal-start", "evaluation", "teacher_student:equal_start")
 
 
 use rule compute_kernels as mrp_phase_diagram with:
@@ -212,50 +171,39 @@ use rule compute_kernels as mrp_phase_diagram with:
         **by("mrp.experiments.regimes:phase_diagram", KERNELS["phase_diagram"]),
 
 
-use rule compute_kernels as mrp_classes with:
-    output:
-        **outputs("mrp/classes", "classes"),
-    params:
-        **by(
-            "mrp.experiments.regimes:add_classes",
-            KERNELS["classes"],
-            only="replicates classes scaling network training",
-        ),
-
-
-use rule compute_kernels as mrp_training_length with:
-    output:
-        **outputs("mrp/classes", "length"),
-    params:
-        **by(
-            "mrp.experiments.regimes:train_longer",
-            KERNELS["classes"],
-            only="replicates length",
-        ),
+measured(
+    "compute_kernels",
+    "mrp/classes",
+    "classes",
+    "regimes:add_classes",
+    only="replicates classes scaling network training",
+)
+measured(
+    "compute_kernels",
+    "mrp/classes",
+    "length",
+    "regimes:train_longer",
+    called="training_length",
+    only="replicates length",
+)
 
 
 # one parameter at a time: q, kernels a class, feature noise, theta; sigma_0: the phase diagram
-use rule compute_kernels as mrp_sweeps with:
+use rule mrp_phase_diagram as mrp_sweeps with:
     output:
         **outputs("mrp/sweeps", points="{model}"),
-    wildcard_constraints:
-        model="|".join(MODELS_OF_KERNELS),
     params:
         **by("mrp.experiments.regimes:sweeps", KERNELS["sweeps"]),
 
 
-use rule compute_kernels as mrp_finetune with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
+use rule mrp_clean_downstream as mrp_finetune with:
     output:
         **outputs("mrp/finetuning", "learning evaluation"),
     params:
         **by("mrp.experiments.finetuning:finetune", WITH_CLEAN["finetuning"]),
 
 
-use rule compute_kernels as mrp_transfer with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
+use rule mrp_clean_downstream as mrp_transfer with:
     output:
         **outputs("mrp/transfer", "accuracy"),
     params:

@@ -164,9 +164,7 @@ def moment_frames(
 
 
 def printed_t1(experiment: Experiment) -> dict[str, Tensor]:
-    """The population map of stage I until T1 of the main text: ``||w_i||`` over its start is
-    ``1 / (gamma c0)``, far beyond the ``growth`` of the trainings.
-    """
+    """Stage I's population map until the main text's T1, ``||w_i|| = ||w_i(0)|| / (gamma c0)``."""
     arm = arms(experiment.config)["masked"]
     growth = printed_growth(C0, GAMMA)["main text"]
     # the map is linear: from so small a start that stage I could last as long

@@ -151,10 +151,7 @@ def contains(images: Mapping[str, Any]) -> str:
 
 
 def state(settings: Mapping[str, Any]) -> str:
-    """A digest of the files of a set of real images; empty if they are not there.
-
-    A plan can then be made without them; the job that opens them says what is missing.
-    """
+    """A digest of the files of a set of real images; empty, for a plan, if they are not there."""
     real = settings["real"]
     try:
         return listing_digest(sources(real), real)

@@ -73,8 +73,6 @@ class ImageExperiment(Replicate):
         )
         self.key = f"contrastive.images.{name}"
 
-    # ------------------------------------------------------------------------------- images
-
     @cached_property
     def images(self) -> Classified:
         """Training and test images, and the names of the classes."""
@@ -104,8 +102,6 @@ class ImageExperiment(Replicate):
         groups = {"none": (), "crop": ("crop",), "colour": ("crop", "colour")}[views]
         steps = [step for group in groups for step in self.settings["augmentation"][group]]
         return Augment({"steps": steps, **self.statistics})
-
-    # ------------------------------------------------------------------------------- networks
 
     def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
         """Encoder ``kind`` of the config, at its random start or with ``weights``."""
@@ -177,9 +173,6 @@ def counts(experiment: ImageExperiment) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["role", "class", "images"])
 
 
-# --------------------------------------------------------------------------- what is measured
-
-
 #: A quantity, the layer it is of (empty for the whole encoder), its value.
 Row = tuple[str, str, float]
 COLUMNS = ("quantity", "layer", "value")
@@ -194,8 +187,6 @@ class Measured:
         self.experiment, self.start = experiment, experiment.encoder(kind)
         self.encoder = experiment.encoder(kind, weights).to(experiment.device)
         self.settings, self.plain = experiment.settings, experiment.augment("none")
-
-    # ------------------------------------------------------------------------------- probes
 
     def features(self, images: Tensor) -> Tensor:
         """Of uint8 images (N, 3, S, S): (N, width)."""
@@ -234,8 +225,6 @@ class Measured:
         name = (*self.experiment.name, "attack")
         return "cosine under attack", "", steadiness(self.encoder, images, self.plain, attack, name)
 
-    # ------------------------------------------------------------------------------- layers
-
     @cached_property
     def fired(self) -> dict[str, Firing]:
         """Firing of each rectified layer on the first test images."""
@@ -262,8 +251,6 @@ class Measured:
             frames.append(frame.assign(share=shown.ravel()))  # in its own precision
         frame = pd.concat(frames, ignore_index=True)
         return frame[["layer", "channel", "image", "label", "share"]]
-
-    # ------------------------------------------------------------------------------- pictures
 
     @cached_property
     def seen(self) -> Tensor:
@@ -319,8 +306,6 @@ class Measured:
         rows = [*self.probes(), self.steadiness(), *self.firing_rows(), *self.picture_rows()]
         rows.append(self.movement())
         return pd.DataFrame(rows, columns=list(COLUMNS))
-
-    # ------------------------------------------------------------------------------- map
 
     def map(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """t-SNE of the first test images, and how well the classes lie apart in it.

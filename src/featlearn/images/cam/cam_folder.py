@@ -21,10 +21,7 @@ from featlearn.images.weights import load_weights
 
 
 def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> Tensor:
-    """Middle squares of the first ``count`` photographs of a folder, (N, 3, size, size) uint8.
-
-    Raises FeatlearnError if there is no such folder, or no image in it that can be read.
-    """
+    """Middle squares of the first photographs, (N, 3, size, size) uint8; FeatlearnError if none."""
     source = READERS["folder"]({"path": str(folder)}, "all")
     pictures: list[Tensor] = []
     for record in sorted(source.records(), key=lambda record: record.name):

@@ -90,9 +90,6 @@ def heat(maps: Tensor, size: tuple[int, int]) -> Tensor:
     return F.interpolate(scaled, size=size, mode="bilinear", align_corners=False)[:, 0]
 
 
-# ------------------------------------------------------------------------------- eigenvectors
-
-
 def _cam(x: Tensor, centred: bool) -> tuple[Tensor, Tensor]:
     """Maps (B, P) of activations (B, C, P), and the activations' energy (B,)."""
     gram_of = _by_positions if x.shape[2] <= x.shape[1] else _by_channels
@@ -226,9 +223,6 @@ def _lead(values: Tensor, squares: Tensor) -> Tensor:
     return values - (squares - values.square()).clamp_min(0).sqrt()
 
 
-# ------------------------------------------------------------------------------- signs
-
-
 def _signs(maps: Tensor, energy: Tensor, centred: bool) -> Tensor:
     """+1 or -1 for each map (B, P), by the rule of :func:`eigen_cam`."""
     weight = energy - energy.mean(1, keepdim=True) if centred else torch.ones_like(energy)
@@ -284,7 +278,6 @@ def overlay(images: Tensor, heat: Tensor) -> Tensor:
     return (blended * 255).round().clamp(0, 255).to(torch.uint8)
 
 
-# --------------------------------------------------------------------------- part_hits
 # Which parts of an image a heat map points at, counted against the parts that are truly there.
 
 #: From which share of the image's largest heat on a part is hit.

@@ -75,10 +75,7 @@ def cached_rows(whole: Path, rows: NDArray[np.int64], folder: PathLike) -> Path:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What ``meta.json`` of a cache holds.
-
-    Raises DamagedFileError if a file is missing or its bytes are not those that were written.
-    """
+    """What ``meta.json`` of a cache holds; DamagedFileError if a file is missing or has changed."""
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         pixels = (folder / "images.u8").stat().st_size
@@ -96,9 +93,6 @@ def read_meta(folder: Path) -> dict[str, Any]:
 def read_table(folder: Path, name: str) -> pd.DataFrame:
     """One of the tables of a cache: ``rows``, ``boxes`` or ``faults``."""
     return read_parquet(folder / f"{name}.parquet")
-
-
-# --------------------------------------------------------------------------- whole or not at all
 
 
 def _ready(target: Path, fill: Fill) -> Path:
@@ -190,9 +184,6 @@ class _Pixels:
             part, content = content[:room], content[room:]
             self.blocks[-1] = zlib.crc32(part, self.blocks[-1])
             self.filled += len(part)
-
-
-# --------------------------------------------------------------------------- contents
 
 
 def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> dict[str, Any]:

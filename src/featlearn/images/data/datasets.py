@@ -253,10 +253,7 @@ def in_turn(labels: Tensor) -> Tensor:
 
 
 def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
-    """Sorted rows of a share of the labelled images, the same share of each class, at least one.
-
-    Subsets of one ``name`` are nested.
-    """
+    """Sorted rows of a share of each class, at least one; subsets of one ``name`` are nested."""
     order = _by_class(labels, *name)
     if labels.dim() > 1:
         return order[: max(1, round(fraction * len(order)))].sort()[0]

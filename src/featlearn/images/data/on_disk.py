@@ -224,10 +224,7 @@ def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sources(data: Mapping[str, Any]) -> dict[str, Source]:
-    """The splits of a data set on disk, by name; no image is read.
-
-    Raises FeatlearnError if files are missing: it says which, and where they go.
-    """
+    """A data set's splits by name, no image read; FeatlearnError saying which files go where."""
     from featlearn.images.data.readers import READERS
 
     try:

@@ -96,16 +96,12 @@ def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
     return encoder.grid((height, width))
 
 
-# --------------------------------------------------------------------------- masking
 # Square cells, a fixed number of them in every image: the masked area is a constant, so a loss over
 # masked pixels has the same scale in every image, batch and process.
 
 
 def cells(size: tuple[int, int], cell: int) -> tuple[int, int]:
-    """Rows and columns of cells of ``cell`` pixels in an image of ``size`` = (height, width).
-
-    Raises ConfigError if the cells do not fill the image.
-    """
+    """Rows, columns of ``cell`` pixels in a (height, width); ConfigError if they do not fill it."""
     height, width = size
     if cell < 1 or height % cell or width % cell:
         raise ConfigError(

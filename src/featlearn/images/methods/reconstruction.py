@@ -70,7 +70,6 @@ class TransformerDecoder(nn.Module):
         return F.pixel_shuffle(pixels, self.stride)
 
 
-# --------------------------------------------------------------------------- mae
 # The encoder sees the visible patches only, a small decoder sees them with mask tokens. Tokens stay
 # in the drawn order, visible ones in front: attention does not look at it.
 

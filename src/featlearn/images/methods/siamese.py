@@ -176,10 +176,7 @@ def off_diagonal(matrix: Tensor) -> Tensor:
 
 
 def mean_correlation(z: Tensor) -> Tensor:
-    """Mean absolute correlation over the rows of ``z (B, width)``, over pairs of columns.
-
-    A column that does not vary correlates with none.
-    """
+    """Mean absolute correlation of column pairs of ``z (B, width)``; constant ones have none."""
     z = z.float()
     centred = z - z.mean(0)
     unit = centred / centred.norm(dim=0).clamp(min=1e-12)

@@ -1,8 +1,4 @@
-"""What the methods have in common that compare two views of each image.
-
-They get images once, as bytes, and make both views themselves. Hand :func:`untouched` to the loop
-in place of an augmentation.
-"""
+"""What methods that compare two views share: they get images as bytes and make both views."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The training loop that pre-training, supervised training and fine-tuning share.
-
-Interrupted at any step and started again with the same folder, a run ends in the same bytes.
-"""
+"""The loop of every training: interrupted and started again, it ends in the same bytes."""
 
 from __future__ import annotations
 

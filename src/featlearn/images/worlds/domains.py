@@ -30,10 +30,7 @@ MADE = {
 
 
 class Rows:
-    """Rows of images in memory or on disk, read when needed.
-
-    ``parts``: images (N, 3, S, S) and which of them, int64 (n,), one after the other.
-    """
+    """Images read when needed; ``parts``: (N, 3, S, S) and which rows of them, int64 (n,)."""
 
     def __init__(self, parts: Sequence[tuple[Tensor, Tensor]]):
         self.parts = list(parts)

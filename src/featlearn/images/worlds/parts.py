@@ -17,8 +17,6 @@ from featlearn.core.seeds import generator
 
 Shape = Callable[[Tensor, Tensor], Tensor]
 
-# ------------------------------------------------------------------------------------- shapes
-
 
 def _radius(x: Tensor, y: Tensor) -> Tensor:
     return torch.sqrt(x * x + y * y)
@@ -125,7 +123,6 @@ SHAPES: dict[str, Shape] = {
     "fish": _fish,
 }
 
-# ----------------------------------------------------------------------------------- textures
 
 _PERIOD = 0.78  # of the unit disc: four pixels of a part of ten
 
@@ -159,7 +156,6 @@ _COARSE = ("plain", "shaded")
 #: Textures that a kind of part does not have: grey parts differ in texture.
 _NEEDLESS: dict[str, tuple[str, ...]] = {"both": (), "texture": ("plain",)}
 
-# ------------------------------------------------------------------------------------ colours
 
 #: First colour, and the second one that stands out from it in hue and in lightness.
 COLOURS: dict[str, tuple[str, str]] = {

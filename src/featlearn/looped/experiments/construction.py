@@ -76,9 +76,7 @@ def _steps(step: Tensor, count: int) -> Tensor:
 
 
 def curves(prompts: Prompts, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Figure 8.1: ln of the transformer's squared error over the first: exact, run in float64, and
-    bound.
-    """
+    """Figure 8.1: ln of the squared error over the first, exact, run in float64, and bound."""
     first = Prompts(*(part[: config["trials"]] for part in prompts))
     of, examples = spectrum(first), first.x.shape[-2]
     step, times = 1 / of.smoothness, torch.arange(config["loops"] + 1, dtype=DTYPE)
@@ -124,9 +122,7 @@ def verified(
 def deviation_from_descent(
     prompts: Prompts, smoothness: Tensor, config: Mapping[str, Any], starts: list[torch.Generator]
 ) -> Tensor:
-    """Largest difference (R,) of -q / alpha and theta over max(1, |theta|), from random starts with
-    random steps.
-    """
+    """Largest (R,) |-q / alpha - theta| over max(1, |theta|), from random starts and steps."""
     dimension, count = config["dimension"], config["verified_loops"]
     drawn = [
         (
@@ -150,9 +146,7 @@ def deviation_from_descent(
 def within_bounds(
     prompts: Prompts, kappa: Tensor, step: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Whether Theorems 8.25 and 8.16 hold at every loop (R,) above rounding, of the transformer as
-    it runs.
-    """
+    """Whether Theorems 8.25 and 8.16 hold at every loop (R,) above rounding, of what was run."""
     parameter, prediction = (torch.ones_like(kappa, dtype=torch.bool) for _ in range(2))
     weights = construction(*prompts.x.shape[-2:])
     for loop, z in enumerate(loops(prompts.tokens, weights, _steps(step, count)), 1):
@@ -213,9 +207,7 @@ def dimensions(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]
 
 
 def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
-    """ln of the error of theta with the theorem's step, ``1 / n``, and ``edge``, the
-    Marchenko-Pastur edge.
-    """
+    """ln of theta's error with the theorem's step, ``1 / n`` and ``edge`` (Marchenko-Pastur)."""
     of = spectrum(prompts)
     examples, dimension = prompts.x.shape[-2:]
     times = torch.arange(count + 1, dtype=DTYPE)
@@ -229,9 +221,7 @@ def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
 
 
 def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    """The task of Definition 8.4 after one loop with step 1 / |y|^2, which is exact as <X^T y,
-    theta*> = |y|^2.
-    """
+    """Definition 8.4 after a loop of step 1 / |y|^2, exact as <X^T y, theta*> = |y|^2."""
     for examples in config["shortcut_examples"]:
         streams = _streams(seed, f"shortcut-{examples}", config["prompts"])
         prompts = draw(examples, config["dimension"], streams("prompt"))

@@ -69,9 +69,7 @@ def measure(job: Job) -> Results:
 
 
 def solvers(sets: Mapping[str, Prompts], law: Spectrum, count: int) -> dict[str, dict[str, Tensor]]:
-    """Mean squared errors (R,) by method and loss, of methods that learn no weights; all but the
-    last are polynomials.
-    """
+    """Mean squared errors (R,) of methods without learned weights: polynomials but the last."""
     test, of = sets["test"], spectrum(sets["test"])
     n = test.x.shape[-2]
     own = {

@@ -1,7 +1,4 @@
-"""On data with hardly any noise: the headline's models, and the kernels beside the proofs.
-
-A linear classifier solves these data; the steps of the proofs are checked on them.
-"""
+"""The headline's models on data with hardly any noise, and the kernels beside the proofs."""
 
 from __future__ import annotations
 
@@ -62,7 +59,6 @@ def noise_frame(problem: Problem, w: Tensor) -> pd.DataFrame:
     return tidy({"patches": KINDS, "replicate": range(len(w))}, **quantities)
 
 
-# --------------------------------------------------------------------------- induction hypothesis
 # C.3 of the proofs. For a kernel r in the lottery set of a feature v: (b) on feature patches but
 # those of v its response is at most O(sigma_0); (c) on the rest at most O(sigma_0 gamma k). For a
 # kernel in no set, (d) and (e) say the same of feature patches and of the rest. (h): correlations

@@ -134,10 +134,7 @@ def _one_each(steps: Tensor) -> Tensor:
 
 
 def crossing_steps(trace: Trace, target: float) -> Tensor:
-    """When ``Lambda`` first reached ``target``, between two rows by linear interpolation.
-
-    Returns a Tensor (R, F) float64: 0 if it was there at the start, NaN if it never came.
-    """
+    """(R, F) float64: when ``Lambda`` reached ``target``, interpolated; NaN if it never did."""
     steps = torch.tensor(trace.steps, dtype=torch.float64)
     strength = trace["strength"].flatten(2).double()
     there = strength >= target

@@ -127,10 +127,7 @@ def pretrained_rows(problem: Problem, report: Report) -> pd.DataFrame:
 
 
 def capture_rows(problem: Problem, report: Report) -> pd.DataFrame:
-    """What kernels hold at the very step at which the last feature is captured.
-
-    Kernels that hold several features then may lose all but one of them later.
-    """
+    """What kernels hold at the last capture; they may lose features of several later."""
     done = _pretrained(problem, problem.kernels(), report, hit_factor=1, min_steps=0)
     held = capture(done.w, problem.features, problem.activation)
     return rows({"steps": done.stopped, **held.summary()}, model="at_capture")
@@ -145,10 +142,7 @@ def _pretrained(problem: Problem, w: Tensor, report: Report, **changed: Any) -> 
 
 
 def initial_ratio(problem: Problem, w: Tensor, *, by_class: bool) -> Tensor:
-    """(R,) ``Lambda^(0) / varrho``, averaged over the features.
-
-    ``by_class``: over the kernels that a fixed head lets compete for a feature.
-    """
+    """(R,) ``Lambda^(0) / varrho``, mean over features, ``by_class`` over a fixed head's rivals."""
     held = capture(w, problem.features, problem.activation, by_class=by_class)
     return held.strength().flatten(1).mean(1) / problem.activation.varrho
 

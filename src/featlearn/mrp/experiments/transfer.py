@@ -77,10 +77,7 @@ def extend_features(
 
 @dataclass(frozen=True)
 class Case:
-    """A downstream task of whole classes: the first old ones, then new ones.
-
-    ``single_view_share``: of the labelled downstream samples (the paper's ``mu``).
-    """
+    """Whole classes, the first old; ``single_view_share`` of labelled samples: the paper's mu."""
 
     old_classes: int
     new_classes: int

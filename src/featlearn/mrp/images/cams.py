@@ -33,10 +33,7 @@ MASKED_AT_ONCE = 64
 def trained_classifier(
     experiment: PictureExperiment, kind: str, classifiers: Weights, labels: int
 ) -> Classifier:
-    """The classifier of so many labels among those that ``downstream.evaluate`` trained.
-
-    Raises KeyError if none was trained with so many.
-    """
+    """The classifier of so many labels of ``downstream.evaluate``; KeyError if there is none."""
     prefix = f"{labels}/"
     weights = {k.removeprefix(prefix): v for k, v in classifiers.items() if k.startswith(prefix)}
     if not weights:

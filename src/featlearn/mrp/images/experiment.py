@@ -1,7 +1,4 @@
-"""What a section of the ``images`` config means: pictures, networks and their named streams.
-
-Pictures are drawn anew in each job that needs them: they are a pure function of config and seed.
-"""
+"""What a section ``images`` means: pictures, drawn in each job, networks, named streams."""
 
 from __future__ import annotations
 
@@ -110,11 +107,7 @@ class PictureExperiment(Replicate):
         settings: Mapping[str, Any],
         stream: tuple[object, ...],
     ) -> tuple[Classifier, pd.DataFrame]:
-        """Train ``encoder`` with a new head on labelled pictures.
-
-        From scratch and fine-tuned differ in the encoder alone; ``stream`` is the same for both, so
-        that the pictures come in the same order.
-        """
+        """Train ``encoder`` with a new head; ``stream`` orders pictures alike for all encoders."""
         classes = len(pictures.parts_of_class)
         classifier = Classifier(encoder, classes, **settings["objective"])
         images, labels, training = pictures.images, pictures.labels, settings["training"]

@@ -1,7 +1,4 @@
-"""The closed forms against brute force, the printed ones beside them, and the roles of section 5.3.
-
-Random instances in float64, one a replicate; every function returns one number an instance.
-"""
+"""Closed forms, printed ones too, against brute force in float64; the roles of section 5.3."""
 
 from __future__ import annotations
 

@@ -149,10 +149,7 @@ class Phases:
         return torch.stack([result[name] for name in EVENTS], 1)
 
     def frame(self, done: Trajectory) -> pd.DataFrame:
-        """Times, states at them, the largest of the head's other entry and the end, of every start.
-
-        Columns dimension, replicate, quantity, value.
-        """
+        """Columns dimension, replicate, quantity, value: times, states at them, and ends."""
         largest = {"largest_e12": done.states.e[..., 0, 1].abs().amax(1)}
         parts = {**self._times(done), **self._at_hits(done), **largest, **self._end(done)}
         values = torch.stack([*parts.values()]).view(len(parts), -1, self.replicates)

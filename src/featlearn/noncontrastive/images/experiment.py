@@ -137,10 +137,7 @@ class HeadExperiment(Replicate):
     def fit(
         self, runs: Sequence[str], folder: Path | None = None, report: Report | None = None
     ) -> tuple[dict[str, Siamese], dict[str, pd.DataFrame]]:
-        """Train the networks of ``runs`` side by side, and the histories of their trainings.
-
-        Each ends as if it were trained alone. All have to be as long.
-        """
+        """Train ``runs`` of equal length, each as if alone; networks, and histories, by name."""
         networks = {run: self.objective(cell_of(run)) for run in runs}
         training, *others = [training_of(run, self.settings) for run in runs]
         if any(other != training for other in others):
@@ -176,9 +173,6 @@ class HeadExperiment(Replicate):
             report=report,
             identity={"run": run, "settings": dict(self.settings)},
         )
-
-
-# --------------------------------------------------------------------------- what is read off
 
 
 #: Bins of the histogram of correlations, from -1 to 1.
@@ -237,10 +231,7 @@ def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
 
 
 def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
-    """Scores (N, classes) of the test images by a linear probe of the frozen encoder.
-
-    Its penalty is chosen on a random part of the training images.
-    """
+    """Test scores (N, classes) of a linear probe, its penalty chosen on training images."""
     train, test = experiment.train, experiment.test
     features = [
         extract(network.encoder, part.images, experiment.plain, device=experiment.device)
@@ -258,10 +249,7 @@ def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
 
 
 def correlations(z: Tensor) -> Tensor:
-    """Pearson correlations of the columns of ``z (N, width)``, float64 (width, width).
-
-    A neuron that does not vary has zeros, on the diagonal too.
-    """
+    """Correlations (width, width) float64 of ``z (N, width)``; 0 for a neuron that is constant."""
     z = z.double()
     centred = z - z.mean(0)
     deviation = centred.square().mean(0).sqrt()

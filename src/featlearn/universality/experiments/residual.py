@@ -1,7 +1,4 @@
-"""The ladder of pictures with residual networks.
-
-As :mod:`featlearn.universality.experiments.pictures`.
-"""
+"""The ladder of pictures with residual networks, as of ``pictures``."""
 
 from __future__ import annotations
 

@@ -183,8 +183,6 @@ def _check_inside(path: Path, inside: Path | None) -> None:
         )
 
 
-# --------------------------------------------------------------------------- voc
-
 CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train",
@@ -193,10 +191,7 @@ CLASSES = (
 
 
 def voc_reader(*years: int) -> Reader:
-    """The reader of one year's set, or of several together.
-
-    Of several, ``test`` is that of the first: the annotations of later ones are not public.
-    """
+    """The reader of some years' sets; ``test`` is that of the first: later ones are not public."""
 
     def read(settings: Mapping[str, Any], split: str) -> Source:
         wanted = years[:1] if split == "test" else years

@@ -1,8 +1,4 @@
-"""Images in Parquet files, in the layout of the Hugging Face hub.
-
-One column has the images, as ``struct<bytes: binary, path: string>`` or plain binary; another the
-labels, as integers.
-"""
+"""Images in Parquet, a column of bytes and one of labels, as the Hugging Face hub has them."""
 
 from __future__ import annotations
 
