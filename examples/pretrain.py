@@ -12,6 +12,7 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.methods import build_method
 from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.two_view import untouched
+from featlearn.images.probes import choose_probe
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.train.loop import fit
@@ -24,7 +25,7 @@ ENCODERS = {
 }
 
 
-def main(folder: str, epochs: int = 50) -> dict[str, tuple[float, float]]:
+def main(folder: str, epochs: int = 50) -> dict[str, list[float]]:
     """Test accuracies by method: of a linear probe, and after fine-tuning with half the labels."""
     data = images.read(folder, size=SIZE)  # train and test: uint8 (N, 3, 64, 64), with labels
     few, labels = data.train[::2], data.train_labels[::2]
@@ -42,14 +43,16 @@ def main(folder: str, epochs: int = 50) -> dict[str, tuple[float, float]]:
                 augment = Augment({"preset": name})
         length = training | {"epochs": epochs}
         fit(objective, data.train, None, augment, length, (0, "pretrain", name))
-        probed = images.probe(encoder, data)
+        train, test = (extract(encoder, part, plain) for part in (data.train, data.test))
+        halves = [(train[i::2], data.train_labels[i::2]) for i in (0, 1)]  # fit, choose penalty
+        probed = choose_probe(*halves, len(data.classes)).predict(test).cpu() == data.test_labels
 
         classifier = Classifier(encoder, len(data.classes))
         length = training | {"steps": 10 * epochs}
         fit(classifier, few, labels, flips, length, (0, "fine-tune", name))
         answers = extract(classifier, data.test, plain, outputs=classifier.scores).argmax(1)
-        found[name] = probed.accuracy, float((answers == data.test_labels).float().mean())
-        print(f"{name}: linear probe {probed}; fine-tuned {found[name][1]:.2f}")
+        found[name] = [float(p.float().mean()) for p in (probed, answers == data.test_labels)]
+        print("{}: linear probe {:.2f}, fine-tuned {:.2f}".format(name, *found[name]))
     return found
 
 

@@ -35,8 +35,8 @@ def test_a_theorem_is_measured_as_predicted_and_its_notebook_has_the_script(name
 
 def test_three_methods_learn_a_folder_and_a_map_is_drawn_of_a_photo(tmp_path, monkeypatch):
     colours = {"red": (200, 40, 40), "blue": (40, 40, 200)}
-    folder = grow(tmp_path / "flowers", colours, 20, (64, 64))
-    found = runpy.run_path(str(EXAMPLES / "pretrain.py"))["main"](str(folder), 2)
+    folder = grow(tmp_path / "flowers", colours, 12, (64, 64))
+    found = runpy.run_path(str(EXAMPLES / "pretrain.py"))["main"](str(folder), 1)
     assert list(found) == ["simmim", "simclr", "mae"]
     assert all(0 <= share <= 1 for shares in found.values() for share in shares)
     assert found["simmim"][0] > 0.9
