@@ -4,14 +4,14 @@ A hand-wired network shows that an early layer can find the needle; the operatio
 """
 
 from featlearn.core.seeds import Streams
-from featlearn.gemfilter.experiments.costs import scaled
+from featlearn.gemfilter.experiments.costs import counted
 from featlearn.gemfilter.generation import answer
 from featlearn.gemfilter.needles import Vocabulary, draw
 from featlearn.gemfilter.selection import Method
 from featlearn.gemfilter.wired import Wired
 
-# data: four prompts of 1,000 tokens with a needle in the middle; the weights are wired by hand
-streams = Streams(0, "examples", "gemfilter", range(4))
+# data: eight prompts of 1,000 tokens with a needle in the middle; the weights are wired by hand
+streams = Streams(0, "examples", "gemfilter", range(8))
 vocabulary = Vocabulary(keys=16, values=32, fillers=64)
 prompts = draw(vocabulary, 1000, 0.5, streams("prompts"))
 network = Wired(vocabulary.size, (0, "examples", "gemfilter"))
@@ -25,7 +25,7 @@ sizes = {"words": 32064, "width": 3072, "layers": 32, "heads": 32, "key_value_he
 sizes |= {"head_width": 96, "hidden": 8192}
 flops = {}
 for kind in ("full", "gemfilter"):
-    phases = scaled(sizes, Method(kind, 1024, 19), 128_000, 2)
+    phases = counted(sizes, Method(kind, 1024, 19), 128_000, 2)
     flops[kind] = sum(one["flops"] for name, one in phases.items() if name != "generation")
 measured, predicted = flops["full"] / flops["gemfilter"], 32 / 19
 print(f"operations, all layers over GemFilter: {measured:.3f}; m / r = {predicted:.3f}")
