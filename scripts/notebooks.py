@@ -20,7 +20,7 @@ def parts(script: Path) -> tuple[str, str]:
     tree = ast.parse(source)
     said = ast.get_docstring(tree)
     first = tree.body[0].end_lineno
-    return said or "", "".join(source.splitlines(keepends=True)[first:]).strip() + "\n"
+    return said or "", "".join(source.splitlines(keepends=True)[first:]).strip()
 
 
 def notebook(script: Path, printed: str) -> str:
