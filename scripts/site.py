@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import random
 import re
 import shutil
@@ -28,6 +29,8 @@ LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
 FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
 #: A link of the repository to a page.
 MARKDOWN = re.compile(r'(href="(?:[^":]*/)?)([^":/]+)\.md(?=["#])')
+#: A link to a notebook, which is a page here.
+NOTEBOOK = re.compile(r"\]\(([^)\s]+)\.ipynb\)")
 #: Where the claims of a published run have their raw numbers.
 RAW = re.compile(r"(?<=raw numbers in )`([^`]+)` of the run")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
@@ -57,6 +60,16 @@ def api_page(package: str, modules: str) -> str:
     for name in modules.split():
         lines += [f"::: featlearn.{package}.{name}", "    options: {heading_level: 2}", ""]
     return "\n\n".join(lines)
+
+
+def notebook_page(file: Path) -> str:
+    """Markdown of a notebook: its text, its code, and what that printed."""
+    said, code = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    printed = "".join(code["outputs"][0]["text"]).strip()
+    script = "".join(code["source"]).strip()
+    return "\n\n".join([
+        "".join(said["source"]), f"```python\n{script}\n```", f"```text\n{printed}\n```",
+    ])  # fmt: skip
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -89,6 +102,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         File.generated(config, f"docs/api/{package}.md", content=api_page(package, modules))
         for package, modules in config.extra["api"].items()
     ]
+    made += [
+        File.generated(config, f"examples/{one.stem}.md", content=notebook_page(one))
+        for one in sorted((ROOT / "examples").glob("*.ipynb"))
+    ]
     return Files([*theme, *made])
 
 
@@ -112,6 +129,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
     run = f"results/{config.extra.get('run')}"
     if place.parent == ROOT / run.replace("/", "/published/") and (ROOT / run).is_dir():
         markdown = RAW.sub(rf'<a href="../../../../{run}/\1"><code>\1</code></a>', markdown)
+    markdown = NOTEBOOK.sub(r"](\1.md)", markdown)
     text = FOLDER.sub(lambda link: link[1] if (place / link[2]).is_dir() else link[0], markdown)
     return text.replace("<details>", "<details markdown>")
 

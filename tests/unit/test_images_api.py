@@ -181,9 +181,6 @@ def test_the_code_of_the_page_runs_from_top_to_bottom(capsys):
     for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
         exec(compile(block, "docs/images.md", "exec"), names)
     assert names["masks"].shape == (200, 8, 32, 32)
-    assert names["features"].shape == (200, 16)
-    assert names["scores"].shape == (200, 4)
-    assert torch.isfinite(names["scores"]).all()
     changed = (names["without"] != names["pictures"].images).flatten(1).any(1)
     assert changed.float().mean() > 0.9
     assert capsys.readouterr().out.startswith("torch.Size([200, 3, 32, 32])\n")

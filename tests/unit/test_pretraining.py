@@ -1,8 +1,6 @@
 """The pre-training loop: what is captured, when it stops, what it leaves alone."""
 
 import math
-import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -183,13 +181,3 @@ def test_a_diverged_replicate_keeps_the_kernels_of_the_step_before(problem):
     assert found.w.abs().max() < OVERFLOW
     following = w + 5.0 * mae_descent(x, w, 0.5, ACTIVATION)
     assert not following.abs().max() < OVERFLOW
-
-
-def test_the_script_of_the_page_runs_as_printed(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "mrp.md").read_text(encoding="utf-8")
-    section = page.split("\n## From Python\n")[1]
-    script = re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[0]
-    names: dict = {}
-    exec(compile(script, "docs/mrp.md", "exec"), names)
-    assert capsys.readouterr().out.count("tensor(") == 2
-    assert names["held"].captured().float().mean() > 0.5
