@@ -12,28 +12,15 @@ from math import exp, log, sqrt
 import numpy as np
 
 from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import (
-    DIFFERENCE_OF_SHARES,
-    POSITIVE,
-    SHARE,
-    THEOREM,
-    first_of,
-    needs,
-)  # fmt: skip
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.labels import SINGLE, Models, of_clean_data
 
-#: What a replicate without a winner counts: above the band of the noise.
-NO_WINNER = 10.0
+#: What a replicate counts that has no winner, or did not capture every feature: above all bands.
+NOT_TRAINED = 10.0
 #: Width C_M of the lottery sets that the proof allows.
 WIDE = 1.0
-#: What a replicate counts that captured nothing or not all: above every band of the hypothesis.
-NOT_TRAINED = 10.0
-MUST_CAPTURE = (
-    "That the kernels must have captured was added on 2026-11-23: kernels that do not train met the "
-    "upper bounds. The numbers were known."
-)
 
 
 class Clean(Models):
@@ -117,11 +104,11 @@ class Noise(Claims):
         pairs, sigma_0 = rows["pairs"].to_numpy(), self.config[training]["network"]["sigma_0"]
         # about the largest of so many standard Gaussian values
         size = rows["largest"].to_numpy() / np.sqrt(2 * np.log(np.maximum(2, pairs))) / sigma_0
-        return np.where(pairs > 0, size, NO_WINNER)
+        return np.where(pairs > 0, size, NOT_TRAINED)
 
     @claim("Lemma F.6 (E.6 in the first version), and as appendix H reads it for MAE",
            r"$\max |\langle w_r, \xi_p\rangle| / (\sigma_0 \sqrt{2 \ln \text{pairs}})$ over winners and own patches, MAE or "
-           f"teacher-student, the larger; {NO_WINNER:g} where no kernel won a feature", kind=THEOREM, low=0.0, high=0.5, possible=POSITIVE,
+           f"teacher-student, the larger; {NOT_TRAINED:g} where no kernel won a feature", kind=THEOREM, low=0.0, high=0.5, possible=POSITIVE,
            changed="Merged from t14-noise-own-patches and t14-noise-own-patches-mae on 2026-11-25 after their results "
            "were seen; the band is theirs. That there must be winners was added on 2026-11-23: kernels that do not "
            "train met the upper bounds.")  # fmt: skip
@@ -142,8 +129,11 @@ class Purity(Claims):
     definition; without choosing constants a run can check that they do not grow.
     """
 
-    paper, kind, possible, changed = "mrp", THEOREM, POSITIVE, MUST_CAPTURE
-    out_of_reach = of_clean_data
+    paper, kind, possible, out_of_reach = "mrp", THEOREM, POSITIVE, of_clean_data
+    changed = (
+        "That the kernels must have captured was added on 2026-11-23: kernels that do not train met the upper bounds. "
+        "The numbers were known."
+    )
 
     @premise(">=")
     def many_dimensions(self):

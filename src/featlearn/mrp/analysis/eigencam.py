@@ -29,7 +29,7 @@ from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column, whiskers
 from featlearn.core.stats import paired, per_replicate
-from featlearn.mrp.analysis.pictures import Pictures, less, reach
+from featlearn.mrp.analysis.pictures import Pictures, reach
 from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS
 
 #: Quantities that are shown, in words, with the value by chance or of even heat where there is one.
@@ -156,7 +156,7 @@ class Maps(Pictures):
         Each pair that the paper prints adds a part or more. One further part in twenty pictures is the least that the
         eye would notice; five replicates of 500 pictures resolve it.
         """
-        return less(self.value(start, "hits"), self.value(reference, "hits"))
+        return self.value(start, "hits") - self.value(reference, "hits")
 
     @claim("Figures 1 and 3 to 5: maps are read as what the prediction rests on",
            "share of multi-view pictures where they are the same, less one half, lower of "
@@ -185,4 +185,4 @@ class Maps(Pictures):
         A network that uses both parts survives the loss of one; a network that uses one part is then wrong half of
         the time. Five replicates resolve 0.02.
         """
-        return less(self.value("random-cnn", "flipped"), self.value("simmim", "flipped"))
+        return self.value("random-cnn", "flipped") - self.value("simmim", "flipped")

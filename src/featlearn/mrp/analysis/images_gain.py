@@ -16,7 +16,7 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, rows, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.analysis.pictures import FITTED, Pictures, named
+from featlearn.mrp.analysis.pictures import FITTED, Pictures
 from featlearn.mrp.images.labels import (
     AUGMENTED,
     FROZEN,
@@ -28,12 +28,12 @@ from featlearn.mrp.images.labels import (
 )
 from featlearn.mrp.labels import DOTTED
 
-#: By what was done before the labels.
+#: By what was done before the labels, in the order of the figure.
 COLOURS_OF = {
     PIXELS: PALETTE["raw input"],
     RANDOM: PALETTE["random features"],
-    FROZEN: PALETTE["mask reconstruction, frozen"],
     SUPERVISED: PALETTE["supervised"],
+    FROZEN: PALETTE["mask reconstruction, frozen"],
     PRETRAINED: PALETTE["mask reconstruction"],
 }
 SIGHTS = {
@@ -41,6 +41,20 @@ SIGHTS = {
     AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
 }
 GROUPS = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}
+
+
+def named(gain: pd.DataFrame) -> pd.DataFrame:
+    """``gain`` with a column ``arm``, its rows in the order of the figure."""
+    augmented, supervised = gain["augmentation"] == AUGMENTED, gain["start"] == SUPERVISED
+    longer = supervised & (gain["steps"] > gain.loc[supervised, "steps"].min())
+    after = PRETRAINED + gain["epochs"].map(", {:g} epochs".format)
+    words = gain["start"].mask(gain["start"] == PRETRAINED, after)
+    words = words.mask(longer, words + ", equal steps")
+    words = words.mask(augmented, words + ", augmented")
+    place = gain["start"].map([*COLOURS_OF].index)
+    order = gain.assign(start=place, augmentation=augmented)
+    keys = ["start", "augmentation", "epochs", "steps"]
+    return gain.assign(arm=words).loc[order.sort_values(keys, kind="stable").index]
 
 
 @figure()

@@ -1,37 +1,9 @@
-"""What the claims on part-composed pictures share: their band, their reach, arms in words."""
+"""What the claims on part-composed pictures share: their band and their reach."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-
 from featlearn.core.claim_methods import Claims
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OutOfReach, first_of, needs
-from featlearn.mrp.images.labels import (
-    AUGMENTED,
-    FROZEN,
-    PIXELS,
-    PRETRAINED,
-    RANDOM,
-    SUPERVISED,
-)
-
-
-def named(gain: pd.DataFrame) -> pd.DataFrame:
-    """``gain`` with a column ``arm``, its rows in the order of figures and tables."""
-    supervised = gain["start"] == SUPERVISED
-    short = gain.loc[supervised, "steps"].min()
-    words = gain["start"].where(
-        gain["start"] != PRETRAINED, PRETRAINED + gain["epochs"].map(", {:g} epochs".format)
-    )
-    words = words.mask(supervised & (gain["steps"] > short), words + ", equal steps")
-    words = words.mask(gain["augmentation"] == AUGMENTED, words + ", augmented")
-    starts = [PIXELS, RANDOM, SUPERVISED, FROZEN, PRETRAINED]
-    augmented = gain["augmentation"] == AUGMENTED
-    order = gain.assign(start=gain["start"].map(starts.index), augmentation=augmented)
-    keys = ["start", "augmentation", "epochs", "steps"]
-    return gain.assign(arm=words).loc[order.sort_values(keys, kind="stable").index]
-
 
 #: Multi-view accuracy of a network that fits the multi-view pictures.
 FITTED = 0.95
@@ -60,14 +32,7 @@ def stand_in(*methods: str, **least: float) -> OutOfReach:
     return first_of(reach(*methods, **least), lambda _: made)
 
 
-def less(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """First minus second: a replicate has the same pictures and labels for both."""
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} and {len(second)} replicates; expected the same")
-    return first - second
-
-
 class Pictures(Claims):
-    """The band of a gain; :func:`less` gives it."""
+    """The band of a gain; both sides have the pictures and labels of their replicate."""
 
     possible, low, high = DIFFERENCE_OF_SHARES, 0.02, 1.0
