@@ -5,10 +5,9 @@ converged). Multi-view / single-view accuracy: linear classifier on the summed p
 random kernels 1.00 / .89, supervised as trained 1.00 / .69 (.80 of the features captured), its
 kernels with a new head 1.00 / .84, mask reconstruction 1.00 / .96 (all captured).
 
-A first run, stopped at three times the step of capture, led the best baseline by .035 ± .045 over
-ten replicates: too short, as a second pilot showed (four replicates, further streams), in which
-accuracy on single-view data rose from .93 at 250 steps to 1.00 at 1500. Pre-training and supervised
-training now both make 1500 steps, on fresh streams.
+A first run was too short (:data:`LENGTH`), as a second pilot showed (four replicates, further
+streams): accuracy on single-view data rose from .93 at 250 steps to 1.00 at 1500. Pre-training and
+supervised training now both make 1500 steps, on fresh streams.
 """
 
 from __future__ import annotations
@@ -151,6 +150,8 @@ def feature_growth(
     descent. Above the dashed threshold a feature counts as captured. Both axes are logarithmic.
     """
     varrho = config["network"]["varrho"]
+    looks = {True: ("red", "a class's feature that ends weaker"),
+             False: ("ink", "its feature that ends stronger")}  # fmt: skip
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 2, sharey=True)
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
@@ -159,11 +160,8 @@ def feature_growth(
         last = pick(own, step=own["step"].max()).sort_values("strength")
         weakest = last.drop_duplicates("class").set_index("class")["view"].to_dict()
         for (cls, view), line in own.groupby(["class", "view"]):
-            weaker = view == weakest[cls]
-            words = (
-                "a class's feature that ends weaker" if weaker else "its feature that ends stronger"
-            )
-            ax.plot(line["step"] + 1, line["strength"], color=COLOURS["red" if weaker else "ink"],
+            colour, words = looks[view == weakest[cls]]
+            ax.plot(line["step"] + 1, line["strength"], color=COLOURS[colour],
                     linewidth=1, alpha=0.85, label=words)  # fmt: skip
         ax.axhline(varrho, **DASHED)
         # a feature that is lost stays small: on a linear axis it is a line at the bottom
@@ -288,9 +286,8 @@ class Headline(Models):
         replicates: .95 captured, .74 to .77 on single-view data, .80 to .83 with a new head.
         """
         masked = ("supervised_masked", "supervised_masked_head")
-        return np.minimum(
-            *(self.lead_over_best("pretrained", masked, one) for one in ("captured", SINGLE))
-        )
+        return np.minimum(*(self.lead_over_best("pretrained", masked, one)
+                            for one in ("captured", SINGLE)))  # fmt: skip
 
     @claim("Lemma 1 (Allen-Zhu & Li), finite form",
            "single-view accuracy of the supervised network with fixed blocks", low=0.5, high=0.8,
