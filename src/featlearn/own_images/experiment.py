@@ -34,14 +34,7 @@ from featlearn.images.data.datasets import (
 from featlearn.images.data.on_disk import as_opened, look, sources
 from featlearn.images.encoders import Encoder
 from featlearn.images.methods import build_method
-from featlearn.images.probes import (
-    FINE_TUNED,
-    NEIGHBOURS,
-    PROBE,
-    Frozen,
-    accuracies,
-    score,
-)
+from featlearn.images.probes import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, accuracies, score
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
@@ -205,16 +198,11 @@ class RealExperiment(Replicate):
         with seeded(*self.name, "objective"):
             objective = build_method(settings["objective"], encoder)
         history = self.train_on(
-            self.train.images,
-            None,
-            objective,
-            self.augment,
-            settings["training"],
-            "pretraining",
+            self.train.images, None, objective, self.augment, settings["training"], "pretraining",
             folder=folder,
             report=self.report("pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
-        )
+        )  # fmt: skip
         return encoder, history
 
     @cached_property

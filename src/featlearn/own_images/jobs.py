@@ -150,13 +150,9 @@ def detection(job: Job) -> Results:
         one.encoder(),
         (placed(train.images, experiment.device), placed(targets_of(train), experiment.device)),
         (test.images, targets_of(test)),
-        experiment.classes,
-        settings,
-        experiment.plain,
-        experiment.name,
-        experiment.device,
+        experiment.classes, settings, experiment.plain, experiment.name, experiment.device,
         experiment.report("detection", settings["training"], len(train)),
-    )
+    )  # fmt: skip
     frame = pd.DataFrame({"quantity": list(found), "value": list(found.values())})
     return {"precisions": frame.assign(**one.about)}
 

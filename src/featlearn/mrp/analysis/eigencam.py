@@ -46,9 +46,8 @@ MARKS = ("s", "^", "o", "D", "v")
 
 def part_use_gains(measured: pd.DataFrame) -> pd.DataFrame:
     """Paired differences of every start from supervised training of the same network."""
-    starts = dict(zip(measured["start"], measured["encoder"], strict=True))
-    references = {start: f"random-{kind}" for start, kind in starts.items()}
-    others = {start: one for start, one in references.items() if start != one}
+    networks = dict(zip(measured["start"], measured["encoder"], strict=True))
+    others = {start: f"random-{one}" for start, one in networks.items() if start != f"random-{one}"}
     return paired(measured, ["encoder", "labels", "test_set", "quantity"], "start", others)
 
 
