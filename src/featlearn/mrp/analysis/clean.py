@@ -15,7 +15,7 @@ from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import SINGLE, Models, of_clean_data
+from featlearn.mrp.labels import MERGED, SINGLE, Models, Quoted, of_clean_data
 
 #: What a replicate counts that has no winner, or did not capture every feature: above all bands.
 NOT_TRAINED = 10.0
@@ -40,7 +40,7 @@ class Clean(Models):
 
     @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2",
            "share of winning kernels that hold more than one feature", low=0.0, high=0.01,
-           paper_says="“a convolution kernel in the encoder captures at most a feature”")  # fmt: skip
+           paper_says=Quoted.ONE_FEATURE)  # fmt: skip
     def theorem_1c_mae(self):
         """After MAE training a kernel that wins a feature holds no other one.
 
@@ -53,8 +53,7 @@ class Clean(Models):
            premises=("noise_within", "many_classes", "many_distractors"),
            changed="`not shown at this scale`, whatever the config, until 2026-11-23: the excuse read no size of the run. "
            "The statement names the limit, and premises what it asks for, since 2026-11-26.",
-           paper_says="“the conventional SL only has a half test accuracy on single-view test data”",
-           failure="limit only")  # fmt: skip
+           paper_says=Quoted.HALF, failure="limit only")  # fmt: skip
     def lemma_1_half_error(self):
         r"""In the limit of many classes, supervised training errs on half of the single-view data.
 
@@ -65,8 +64,7 @@ class Clean(Models):
         return 1 - self.of("supervised", SINGLE)
 
     @claim("Lemma 1 (Allen-Zhu & Li), finite form", "single-view accuracy of the supervised network",
-           low=0.5, high=0.8,
-           paper_says="“SL only randomly captures some features due to lottery ticket hypothesis”")  # fmt: skip
+           low=0.5, high=0.8, paper_says=Quoted.LOTTERY)  # fmt: skip
     def lemma_1_single_view(self):
         """Supervised training errs on a large part of the single-view data.
 
@@ -109,9 +107,8 @@ class Noise(Claims):
     @claim("Lemma F.6 (E.6 in the first version), and as appendix H reads it for MAE",
            r"$\max |\langle w_r, \xi_p\rangle| / (\sigma_0 \sqrt{2 \ln \text{pairs}})$ over winners and own patches, MAE or "
            f"teacher-student, the larger; {NOT_TRAINED:g} where no kernel won a feature", kind=THEOREM, low=0.0, high=0.5, possible=POSITIVE,
-           changed="Merged from t14-noise-own-patches and t14-noise-own-patches-mae on 2026-11-25 after their results "
-           "were seen; the band is theirs. That there must be winners was added on 2026-11-23: kernels that do not "
-           "train met the upper bounds.")  # fmt: skip
+           changed=f"Merged from t14-noise-own-patches and t14-noise-own-patches-mae {MERGED} That there must be winners "
+           "was added on 2026-11-23: kernels that do not train met the upper bounds.")  # fmt: skip
     def t14_noise_own_patches(self):
         r"""On the patches of its feature a winner is aligned with the noise by less than $\sigma_0$.
 
@@ -154,8 +151,7 @@ class Purity(Claims):
     @claim("Induction hypothesis C.3 (b), (d), (e), (h), MAE",
            "largest response of (b), (d), (e) or correlation of (h), whichever grows most, at the end over at the start "
            f"($C_M = {WIDE:g}$); {NOT_TRAINED:g} where a feature is not captured", low=0.0, high=1.5,
-           changed="Merged from c3-b-mae, c3-d-mae, c3-e-mae and c3-h-mae on 2026-11-25 after their results were seen; "
-           "the band is theirs.")  # fmt: skip
+           changed=f"Merged from c3-b-mae, c3-d-mae, c3-e-mae and c3-h-mae {MERGED}")  # fmt: skip
     def c3_mae(self):
         """Away from the features that a kernel may win, its responses and correlations stay of their initial order.
 

@@ -31,6 +31,7 @@ from featlearn.core.statistical import column, whiskers
 from featlearn.core.stats import paired, per_replicate
 from featlearn.mrp.analysis.pictures import Pictures, reach
 from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS
+from featlearn.mrp.labels import MERGED
 
 #: Quantities that are shown, in words, with the value by chance or of even heat where there is one.
 PANELS: dict[str, tuple[str, float | None]] = {
@@ -162,8 +163,7 @@ class Maps(Pictures):
            "supervised training and SimMIM",
            paper_says="“visualize which part of an image plays a key role in deciding its predicted class”",
            kind=CONTROL, low=0.05, high=0.5, possible=(-0.5, 0.5),
-           changed=f"{CELLS} Merged from cam-agrees-supervised and cam-agrees-simmim on 2026-11-25 "
-           "after their results were seen; the band is theirs.")  # fmt: skip
+           changed=f"{CELLS} Merged from cam-agrees-supervised and cam-agrees-simmim {MERGED}")  # fmt: skip
     def cam_agrees(self):
         """The hottest part of a map is the one whose erasure costs most, more often than by chance, supervised and after SimMIM.
 

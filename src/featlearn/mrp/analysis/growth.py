@@ -13,7 +13,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import FRAMEWORK_COLOURS
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED
 
 MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]
 #: The runs, in words.
@@ -99,9 +99,8 @@ class Growth(Claims):
     @claim("Claims H.7, H.8 (with the factor $z^{q-1}$ that H.7 misses); E.5, E.6 / D.5, D.6",
            r"$R^2$ of measured against predicted hitting times, all features and $\sigma_0$: MAE, and teacher-student without "
            "shared samples and noise, the smaller", low=0.99, high=1.0, possible=SHARE,
-           changed="Merged from t11-growth-law-mae and t11-growth-law-teacher-student-alone on 2026-11-25 after their "
-           "results were seen; the band is theirs. The learning rate of MAE was halved after a run had shown large "
-           "classes to oscillate.")  # fmt: skip
+           changed=f"Merged from t11-growth-law-mae and t11-growth-law-teacher-student-alone {MERGED} The learning rate of "
+           "MAE was halved after a run had shown large classes to oscillate.")  # fmt: skip
     def t11_growth_law(self):
         r"""The time to capture follows $\Lambda_0^{-(q-1)}$ in MAE training, and $\Lambda_0^{-(2q-2)}$ in undisturbed teacher-student training.
 

@@ -31,9 +31,11 @@ from featlearn.mrp.labels import (
     DASHED,
     DOTTED,
     LABELS,
+    MERGED,
     MODEL_COLOURS,
     SINGLE,
     Models,
+    Quoted,
     legend,
     number_ticks,
 )  # fmt: skip
@@ -250,9 +252,8 @@ class Headline(Models):
            "single-view accuracy, head on pre-trained or on fine-tuned kernels, the worse of the two, minus the baseline "
            "with the largest mean, paired over replicates", kind=CONTROL, low=0.0, high=1.0,
            possible=DIFFERENCE_OF_SHARES, premises=(), baselines="leads",
-           changed="Merged from headline-beats-best-opponent and headline-finetuned-beats-best-opponent on 2026-11-25 "
-           "after their results were seen; the band is theirs. A theorem until 2026-11-26; since then with features "
-           "that nobody learned as baselines, which were known to be ahead.")  # fmt: skip
+           changed=f"Merged from headline-beats-best-opponent and headline-finetuned-beats-best-opponent {MERGED} A theorem "
+           "until 2026-11-26; since then with features that nobody learned as baselines, which were known to be ahead.")  # fmt: skip
     def headline_beats_best_opponent(self):
         """On single-view data mask reconstruction beats the best of its baselines, with and without fine-tuning.
 
@@ -264,9 +265,7 @@ class Headline(Models):
 
     @claim("Theorem 2 against Lemma 1",
            "single-view accuracy, head on pre-trained kernels minus supervised with fixed blocks, paired over replicates",
-           low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           paper_says="“MRP enjoys superior test performance to that of end-to-end supervised learning on the "
-           "downstream tasks”")  # fmt: skip
+           low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES, paper_says=Quoted.SUPERIOR)  # fmt: skip
     def headline_beats_supervised(self):
         """On single-view data mask reconstruction beats the network of Lemma 1, as trained, by a tenth or more.
 
@@ -291,7 +290,7 @@ class Headline(Models):
 
     @claim("Lemma 1 (Allen-Zhu & Li), finite form",
            "single-view accuracy of the supervised network with fixed blocks", low=0.5, high=0.8,
-           paper_says="“the conventional SL only has a half test accuracy on single-view test data”")  # fmt: skip
+           paper_says=Quoted.HALF)  # fmt: skip
     def headline_supervised_single_view(self):
         """Under feature noise supervised training errs on a large part of the single-view data.
 

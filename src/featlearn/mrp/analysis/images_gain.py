@@ -26,7 +26,7 @@ from featlearn.mrp.images.labels import (
     RANDOM,
     SUPERVISED,
 )
-from featlearn.mrp.labels import DOTTED
+from featlearn.mrp.labels import DOTTED, Quoted
 
 #: By what was done before the labels, in the order of the figure.
 COLOURS_OF = {
@@ -119,8 +119,7 @@ class Gain(Pictures):
 
     @claim("Lemma 1 (Allen-Zhu & Li), on pictures in place of patches",
            "multi-view accuracy less that of the worse part alone, supervised, paired; 0 where "
-           "the former is below 0.95",
-           paper_says="“SL only randomly captures some features due to lottery ticket hypothesis”")  # fmt: skip
+           "the former is below 0.95", paper_says=Quoted.LOTTERY)  # fmt: skip
     def images_gain_lottery(self):
         """A supervised network that is right with all parts shown loses accuracy where only its worse part is shown.
 
@@ -132,8 +131,7 @@ class Gain(Pictures):
 
     @claim("Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
            "accuracy on the worse part alone, SimMIM (longest) less the opponent with the best "
-           "mean, paired; 0 where a multi-view accuracy is below 0.95",
-           paper_says="“MRP provably achieves better performance than SL on the classification tasks”")  # fmt: skip
+           "mean, paired; 0 where a multi-view accuracy is below 0.95", paper_says=Quoted.BETTER)  # fmt: skip
     def images_gain_worse_part(self):
         """On the worse part alone, mask reconstruction and fine-tuning beats the strongest baseline, where both are right with all parts shown.
 

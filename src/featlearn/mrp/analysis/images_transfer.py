@@ -12,7 +12,7 @@ from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.pictures import CHANGED, Pictures, stand_in
-from featlearn.mrp.labels import legend
+from featlearn.mrp.labels import Quoted, legend
 
 METHOD_COLOURS = {
     "from scratch": PALETTE["untrained"],
@@ -77,8 +77,7 @@ class Transfer(Pictures):
                 - per_replicate(frame, method="supervised", **where))  # fmt: skip
 
     @claim("Table 1 (version A)", "gain in multi-view accuracy on new classes of old parts, paired",
-           paper_says="“MRP enjoys superior test performance to that of end-to-end supervised "
-           "learning on the downstream tasks”", failure="not reproduced")  # fmt: skip
+           paper_says=Quoted.SUPERIOR, failure="not reproduced")  # fmt: skip
     def images_transfer(self):
         """An encoder trained by SimMIM and then on labels transfers better to new classes of old parts than one trained on labels only.
 
