@@ -55,8 +55,7 @@ UNSHOWN = "□"
 def wilson(share: float, images: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, for other test images of the same kind.
 
-    Replicates share their test images and do not narrow it; between whole numbers of images it is
-    interpolated.
+    Replicates share their test images and do not narrow it; between whole numbers of images it is interpolated.
     """
     right = min(max(share * images, 0.0), float(images))
     below = min(int(right + 1e-9), images)
@@ -106,12 +105,11 @@ def method_name(start: str, method: str, evaluation: str = "fine-tuned") -> str:
 def accuracy_table(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
     """Every data set, start, evaluation and share of the labels.
 
-    ``evaluations``, ``predictions``: of :class:`~featlearn.own_images.experiment.Evaluated`, with
-    columns data_set, start, method, replicate. Returns columns of ``KEYS``; mean over replicates,
-    low, high, replicates; gain, gain_low, gain_high: the difference from the random start,
-    replicate by replicate and image by image. Intervals of accuracies are Wilson's over test
-    images, of their gains a bootstrap over images and replicates; of other quantities t-intervals
-    over replicates.
+    ``evaluations``, ``predictions``: of :class:`~featlearn.own_images.experiment.Evaluated`, with columns data_set,
+    start, method, replicate. Returns columns of ``KEYS``; mean over replicates, low, high, replicates; gain, gain_low,
+    gain_high: the difference from the random start, replicate by replicate and image by image. Intervals of accuracies
+    are Wilson's over test images, of their gains a bootstrap over images and replicates; of other quantities
+    t-intervals over replicates.
     """
     means = summary(evaluations, KEYS).drop(columns=["largest", "half_width"])
     rows = [{**row, **_intervals_of(row, evaluations, predictions)}

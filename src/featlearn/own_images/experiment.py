@@ -95,11 +95,10 @@ def describe(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """What was decoded, what could not be, and what is there twice.
 
-    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are,
-    pixel for pixel, in the other role as well; contradicted: how many have another class somewhere;
-    pixels: the SHA-256 of all pixels that the role's images were taken from. ``faults``: columns
-    split, file, reason: one row an image that is left out. ``twice``: columns of ``TWICE``: one row
-    an image whose pixels stand in another role or class as well.
+    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are, pixel for pixel, in
+    the other role as well; contradicted: how many have another class somewhere; pixels: the SHA-256 of all pixels that
+    the role's images were taken from. ``faults``: columns split, file, reason: one row an image that is left out.
+    ``twice``: columns of ``TWICE``: one row an image whose pixels stand in another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
@@ -338,11 +337,10 @@ class RealExperiment(Replicate):
 class Evaluated(NamedTuple):
     """What :meth:`RealExperiment.evaluate` found.
 
-    ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity,
-    test_images. ``weights``: of the fine-tuned classifier with most labels. ``said``: of every
-    evaluation a row a test image: columns evaluation, fraction, image, file, label, said; no row
-    with several labels. ``histories``: of the fine-tunings: columns of
-    :func:`~featlearn.images.train.loop.fit`, fraction, labels.
+    ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity, test_images.
+    ``weights``: of the fine-tuned classifier with most labels. ``said``: of every evaluation a row a test image:
+    columns evaluation, fraction, image, file, label, said; no row with several labels. ``histories``: of the
+    fine-tunings: columns of :func:`~featlearn.images.train.loop.fit`, fraction, labels.
     """
 
     measured: pd.DataFrame

@@ -70,9 +70,8 @@ def train(
 ) -> tuple[dict[str, Tensor], pd.DataFrame]:
     """Pre-train on one data set; weights of the encoder and history of the training.
 
-    ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment;
-    ``checkpoints`` where no job says where. ``on``: device. ``tells``: whether this process
-    reports.
+    ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment; ``checkpoints``
+    where no job says where. ``on``: device. ``tells``: whether this process reports.
     """
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)

@@ -41,11 +41,10 @@ def render(
 ) -> str:  # fmt: skip
     """The HTML of the report.
 
-    ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as
-    ``figure/<name>``, in Markdown. ``faults``, ``twice``: of each data set the Parquet file of
-    pictures that were left out, and of those that stand in another part or class as well.
-    ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its defaults.
-    ``command``: what makes this run again.
+    ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as ``figure/<name>``, in Markdown.
+    ``faults``, ``twice``: of each data set the Parquet file of pictures that were left out, and of those that stand in
+    another part or class as well. ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its
+    defaults. ``command``: what makes this run again.
     """
     table = read_parquet(folder / "tables" / "accuracy.parquet")
     counts = read_parquet(folder / "tables" / "pictures.parquet")

@@ -1,8 +1,7 @@
 """With hardly any noise, where the theory's conditions are nearest: the steps of its proofs.
 
-Bands rest on the theory and on pilot runs with other random streams (3-4 and 10 replicates). That
-pre-training is of use cannot be shown here: a linear classifier on the summed patches is right on
-everything.
+Bands rest on the theory and on pilot runs with other random streams (3-4 and 10 replicates). That pre-training is of
+use cannot be shown here: a linear classifier on the summed patches is right on everything.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The printed gradient of the MAE loss against the gradient; the lottery sets.
 
-The closed forms are unit tests: sums over all masks and automatic differentiation agree with them to
-rounding.
+The closed forms are unit tests: sums over all masks and automatic differentiation agree with them to rounding.
 """
 
 from __future__ import annotations
