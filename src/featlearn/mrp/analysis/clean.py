@@ -37,9 +37,8 @@ class Clean(Models):
         r"""$(1 - e^{-s})/2 \ge 0.49$: hardly a lost view that is right by elimination ($s = \Theta(\mathrm{polylog}\,k)$)"""
         return (1 - exp(-self.config["clean"]["data"]["sparsity"])) / 2, 0.49
 
-    @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2",
-           "share of winning kernels that hold more than one feature", low=0.0, high=0.01,
-           paper_says=Quoted.ONE_FEATURE)  # fmt: skip
+    @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2", "share of winning kernels that hold more than one feature",
+           low=0.0, high=0.01, paper_says=Quoted.ONE_FEATURE)  # fmt: skip
     def theorem_1c_mae(self):
         """After MAE training a kernel that wins a feature holds no other one.
 
@@ -161,9 +160,8 @@ class Purity(Claims):
 
     @claim("Induction hypothesis C.3 (c), MAE",
            f"largest response, at the end over at the start ($C_M = {WIDE:g}$); {NOT_TRAINED:g} where a feature is not "
-           "captured", low=0.0, high=1.5, premises=("many_dimensions",),
-           changed="In so few dimensions out of reach, and since 2026-11-26 outside premises, as a run had missed the "
-           "band.")  # fmt: skip
+           "captured", low=0.0, high=1.5, premises=("many_dimensions",), changed="In so few dimensions out of reach, "
+           "and since 2026-11-26 outside premises, as a run had missed the band.")  # fmt: skip
     def c3_c_mae(self):
         r"""On background patches the response of a lottery-set kernel stays of the order $\sigma_0\gamma k$.
 

@@ -173,11 +173,9 @@ class Maps(Pictures):
         both = (self.value(start, "matched") for start in ("random-cnn", "simmim"))
         return np.minimum(*both) - 0.5
 
-    @claim("Theorem 2 with Lemma 1",
-           "share of right predictions that turn wrong, supervised less SimMIM, paired",
+    @claim("Theorem 2 with Lemma 1", "share of right predictions that turn wrong, supervised less SimMIM, paired",
            kind=OBSERVATION,
-           paper_says="“the pretrained encoder can capture as much features as it can in downstream "
-           "datasets”")  # fmt: skip
+           paper_says="“the pretrained encoder can capture as much features as it can in downstream datasets”")  # fmt: skip
     def cam_stands_erasure(self):
         """Erasing one part turns fewer right predictions wrong after SimMIM and fine-tuning than after supervised training.
 

@@ -93,9 +93,8 @@ class Finetuning(Models):
     @claim("Lemma G.1",
            r"smallest ratio of $\Lambda$ after to before, over all features; 0 where the training loss is above "
            f"{SMALL_LOSS:g}", kind=THEOREM, low=1.0, high=1.5, possible=POSITIVE,
-           artefact="mrp/measurements/finetuning/evaluation.parquet",
-           changed="That the loss must have become small was added on 2026-11-23: at a rate of zero the claim held, too. "
-           "The number was known.")  # fmt: skip
+           artefact="mrp/measurements/finetuning/evaluation.parquet", changed="That the loss must have become small "
+           "was added on 2026-11-23: at a rate of zero the claim held, too. The number was known.")  # fmt: skip
     def t15_features_kept(self):
         """Fine-tuning decreases no correlation between kernels and features.
 

@@ -227,8 +227,7 @@ class Headline(Models):
 
     @claim("Theorem 1(a), part 2 (MAE); Theorem H.2",
            r"share of the $2k$ features with $\Lambda \ge \varrho$ after pre-training", low=0.98, high=1.0,
-           baselines="captured",
-           paper_says="“can capture all the discriminative features of each semantic class”")  # fmt: skip
+           baselines="captured", paper_says="“can capture all the discriminative features of each semantic class”")  # fmt: skip
     def headline_captured(self):
         """Under feature noise in all patches, mask reconstruction captures every feature of every class.
 
@@ -236,10 +235,8 @@ class Headline(Models):
         """
         return self.of("pretrained", "captured")
 
-    @claim("Theorem 2; Theorem G.2",
-           "single-view accuracy of a converged head on the pre-trained kernels", low=0.95, high=1.0,
-           baselines="accuracies",
-           changed="The band, from .90, was raised to .95 then.",
+    @claim("Theorem 2; Theorem G.2", "single-view accuracy of a converged head on the pre-trained kernels", low=0.95,
+           high=1.0, baselines="accuracies", changed="The band, from .90, was raised to .95 then.",
            paper_says="“correctly with high probability for both multi-view and single-view test data”")  # fmt: skip
     def headline_single_view(self):
         """A linear head on the pre-trained kernels is right on nearly all single-view data, though it saw none in training.
@@ -288,9 +285,8 @@ class Headline(Models):
         return np.minimum(*(self.lead_over_best("pretrained", masked, one)
                             for one in ("captured", SINGLE)))  # fmt: skip
 
-    @claim("Lemma 1 (Allen-Zhu & Li), finite form",
-           "single-view accuracy of the supervised network with fixed blocks", low=0.5, high=0.8,
-           paper_says=Quoted.HALF)  # fmt: skip
+    @claim("Lemma 1 (Allen-Zhu & Li), finite form", "single-view accuracy of the supervised network with fixed blocks",
+           low=0.5, high=0.8, paper_says=Quoted.HALF)  # fmt: skip
     def headline_supervised_single_view(self):
         """Under feature noise supervised training errs on a large part of the single-view data.
 

@@ -115,9 +115,8 @@ class Gain(Pictures):
         arms = others.groupby(["start", "augmentation", "steps"])
         return max((per_replicate(arm) for _, arm in arms), key=np.mean)
 
-    @claim("Lemma 1 (Allen-Zhu & Li), on pictures in place of patches",
-           "multi-view accuracy less that of the worse part alone, supervised, paired; 0 where "
-           "the former is below 0.95", paper_says=Quoted.LOTTERY)  # fmt: skip
+    @claim("Lemma 1 (Allen-Zhu & Li), on pictures in place of patches", "multi-view accuracy less that of the worse "
+           "part alone, supervised, paired; 0 where the former is below 0.95", paper_says=Quoted.LOTTERY)  # fmt: skip
     def images_gain_lottery(self):
         """A supervised network that is right with all parts shown loses accuracy where only its worse part is shown.
 
@@ -142,8 +141,7 @@ class Gain(Pictures):
         return np.where(fit, self.trained(PRETRAINED, "worst_view") - self.strongest(), 0.0)
 
     @claim("The paper pre-trains for 300 epochs and shows no other length",
-           "accuracy on the worse part alone, longest less shortest pre-training, paired",
-           kind=OBSERVATION)  # fmt: skip
+           "accuracy on the worse part alone, longest less shortest pre-training, paired", kind=OBSERVATION)  # fmt: skip
     def images_gain_length(self):
         """Longer pre-training gains more on the worse part alone.
 

@@ -86,8 +86,7 @@ class KeepProbability(Claims):
 
     @claim(r"Paragraph on the role of $\theta$ (later version), which says so of MAE in words",
            "share of features captured by MAE pre-training at $\\theta = 1$", low=0.0, high=0.05, possible=SHARE,
-           paper_says="“In both above cases, no semantic features will be learned.”",
-           failure="not reproduced")  # fmt: skip
+           paper_says="“In both above cases, no semantic features will be learned.”", failure="not reproduced")  # fmt: skip
     def t12_mae_learns_nothing_as_printed(self):
         r"""Without masks ($\theta = 1$) MAE training learns no feature.
 
