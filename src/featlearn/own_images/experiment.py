@@ -232,9 +232,8 @@ class RealExperiment(Replicate):
         images = self.labelled(fraction)
         made = self.classifier(encoder)
         stream = ("fine-tuning", fraction)
-        return made, self.train_on(
-            images.images, images.labels, made, self.augment, training, *stream, report=report
-        )
+        return made, self.train_on(images.images, images.labels, made, self.augment, training, *stream,
+                                   report=report)  # fmt: skip
 
     def evaluate(self, encoder: Callable[[], Encoder], tell: Callable[[str], None]) -> Evaluated:
         """Quality on the test images: frozen and fine-tuned, for every share of the labels.
@@ -257,9 +256,8 @@ class RealExperiment(Replicate):
         most = max(trained)
         measured = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
         return Evaluated(
-            measured.assign(
-                quantity=PRECISION if self.several else ACCURACY, test_images=len(self.judged)
-            ),
+            measured.assign(quantity=PRECISION if self.several else ACCURACY,
+                            test_images=len(self.judged)),
             described(trained[most], self.augment,
                       f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels", self.origin,
                       self.train.classes),
@@ -320,9 +318,8 @@ class RealExperiment(Replicate):
 
     def tested(self, classifier: Classifier) -> Judged:
         """Quality of a classifier on the test images."""
-        scores = extract(
-            classifier, self.test.images, self.plain, outputs=classifier.scores, device=self.device
-        )
+        scores = extract(classifier, self.test.images, self.plain, outputs=classifier.scores,
+                         device=self.device)  # fmt: skip
         return self.quality(scores)
 
     def quality(self, scores: Tensor) -> Judged:

@@ -71,17 +71,14 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
             ax.plot(late["nearest"], late["measured"], "x", markersize=5, color=COLOURS["grey"])
         ax.set(title=title, xscale="log", yscale="log", xlabel="predicted (steps)")
     axes[0].set_ylabel("measured hitting time (steps)")
-    marks = [
+    handles = [Line2D([], [], linestyle="", marker=marker, color=colour, label=words) for marker, colour, words in (
         ("o", MAE, "a feature, MAE"),
         ("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
         ("o", STUDENT, "a feature, teacher-student"),
         ("D", STUDENT, "first feature of a run"),
         ("o", COLOURS["red"], "a later feature"),
-    ]
-    handles = [
-        *(Line2D([], [], linestyle="", marker=m, color=c, label=words) for m, c, words in marks),
-        Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted"),
-    ]
+    )]  # fmt: skip
+    handles += [Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted")]
     drawn.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
     return drawn
 

@@ -21,9 +21,8 @@ class Comparison(Pictures):
                              evaluation="fine-tuned", labels=most)  # fmt: skip
 
     def over_supervised(self, quantity, labels="max"):
-        return self.accuracy("simmim", quantity, labels) - self.accuracy(
-            "random-cnn", quantity, labels
-        )
+        own, other = (self.accuracy(start, quantity, labels) for start in ("simmim", "random-cnn"))
+        return own - other
 
     @claim("Lemma 1 (Allen-Zhu & Li)",
            "multi-view minus single-view accuracy, supervised, most labels, paired; 0 where "
@@ -36,9 +35,7 @@ class Comparison(Pictures):
 
         The theory's limit is about one half; a network that uses every part would lose nothing.
         """
-        multi, single = (
-            self.accuracy("random-cnn", f"{view}_view") for view in ("multi", "single")
-        )
+        multi, single = (self.accuracy("random-cnn", f"{one}_view") for one in ("multi", "single"))
         return np.where(multi >= FITTED, multi - single, 0.0)
 
     @claim("Theorems 1 and 2 with Lemma 1, on pictures in place of patches",

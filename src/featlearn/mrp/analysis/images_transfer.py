@@ -45,11 +45,8 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     transfer = transfer.assign(task=transfer["classes"] + "/" + transfer["quantity"])
-    groups = {
-        f"{one}/{quantity}": f"{TASKS.get(one, one)}\n{view}"
-        for one in sets
-        for quantity, view in VIEWS.items()
-    }
+    groups = {f"{one}/{quantity}": f"{TASKS.get(one, one)}\n{view}"
+              for one in sets for quantity, view in VIEWS.items()}  # fmt: skip
     looks = {method: Look(method, colour) for method, colour in METHOD_COLOURS.items()}
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[len(sets) * 2, 2])

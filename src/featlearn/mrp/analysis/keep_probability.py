@@ -36,10 +36,8 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     for framework, (label, shift) in FRAMEWORKS.items():
         colour = FRAMEWORK_COLOURS[label]
         own = pick(trade_off, framework=framework, theta=thetas)
-        times, complete = (
-            pick(own, quantity=name).set_index(["theta", "replicate"])["value"]
-            for name in ("all_captured", "complete")
-        )
+        times, complete = (pick(own, quantity=name).set_index(["theta", "replicate"])["value"]
+                           for name in ("all_captured", "complete"))  # fmt: skip
         finished = times[complete == 1].reset_index()
         left.plot(finished["theta"] + shift, finished["value"], "o", markersize=3.2, alpha=0.4,
                   color=colour, markeredgewidth=0)  # fmt: skip

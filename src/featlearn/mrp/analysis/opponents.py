@@ -67,8 +67,6 @@ class Opponents(Models):
         the headline's noise and .998 at the largest.
         """
         cells = pick(self.cells, quantity=SINGLE)
-        best = [
-            max((per_replicate(cell, model=model) for model in UNLEARNED), key=np.mean)
-            for _, cell in cells.groupby(["patches", "feature_noise"])
-        ]
+        best = [max((per_replicate(cell, model=model) for model in UNLEARNED), key=np.mean)
+                for _, cell in cells.groupby(["patches", "feature_noise"])]  # fmt: skip
         return min(best, key=np.mean)

@@ -113,9 +113,8 @@ def sigma_sweep(grid: pd.DataFrame) -> pd.DataFrame:
 def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with a further quantity: impure winners as a share of all winners."""
     keys = [name for name in frame.columns if name not in ("quantity", "value")]
-    wide = pick(frame, quantity=["winners", "impure_winners"]).pivot_table(
-        index=keys, columns="quantity", values="value"
-    )
+    both = pick(frame, quantity=["winners", "impure_winners"])
+    wide = both.pivot_table(index=keys, columns="quantity", values="value")
     share = (wide["impure_winners"] / wide["winners"].clip(lower=1)).rename("value").reset_index()
     return pd.concat([frame, share.assign(quantity="impure_share")], ignore_index=True)
 

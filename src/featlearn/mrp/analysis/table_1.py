@@ -32,18 +32,15 @@ STAND_INS = {
 #: had the labels of the old classes.
 MODELS = {
     "supervised": {"start": ["random-cnn", SUPERVISED, "random"], "method": "supervised"},
-    "mask reconstruction": {
-        "start": ["simmim", PRETRAINED, "pretrained"],
-        "method": "SimMIM, then labels",
-    },
-}
+    "mask reconstruction": {"start": ["simmim", PRETRAINED, "pretrained"],
+                            "method": "SimMIM, then labels"},
+}  # fmt: skip
 
 
 def table_1(
-    paper_values: pd.DataFrame,
-    frames: Mapping[str, pd.DataFrame],
+    paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame],
     stand_ins: Mapping[str, Any] = STAND_INS,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """The paper's table, a row for each of its numbers and each measurement that stands in for it.
 
     ``paper_values``: columns task, metric, unit, model, paper_value, source. ``frames``: ``comparison`` (fine-tuned with
@@ -64,10 +61,8 @@ def table_1(
     for row in paper_values.to_dict("records"):
         for words, name, where in stand_ins[row["task"]]:
             column = "start" if "start" in chosen[name] else "method"
-            own, supervised = (
-                100 * per_replicate(chosen[name], **where, **{column: MODELS[one][column]})
-                for one in (row["model"], "supervised")
-            )
+            own, supervised = (100 * per_replicate(chosen[name], **where, **{column: MODELS[one][column]})
+                               for one in (row["model"], "supervised"))  # fmt: skip
             over = estimate(own - supervised)
             rows.append({**row, "measured_on": words, **measured(own),
                          "gain": over.mean, "gain_half_width": over.half_width})  # fmt: skip

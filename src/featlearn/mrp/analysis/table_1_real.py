@@ -32,10 +32,8 @@ def with_cifar10(
     """
     real = pd.concat([pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
                       for start, name in SETS.items()])  # fmt: skip
-    labelled = [
-        (f"CIFAR-10, {labels:,} labels", "real", {"labels": int(labels)})
-        for labels in sorted(real["labels"].unique(), reverse=True)
-    ]
+    labelled = [(f"CIFAR-10, {labels:,} labels", "real", {"labels": int(labels)})
+                for labels in sorted(real["labels"].unique(), reverse=True)]  # fmt: skip
     frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection,
               "real": real}  # fmt: skip
     made = beside(paper_values, which, frames, {**STAND_INS, "ImageNet classification": labelled})

@@ -90,9 +90,8 @@ class EqualStart(Claims):
     def of(self, model, quantity, sigma_0):
         """Of one start, one number a replicate."""
         fewest = self.starts["kernels_per_class"].min()
-        return per_replicate(
-            self.starts, kernels_per_class=fewest, sigma_0=sigma_0, model=model, quantity=quantity
-        )
+        return per_replicate(self.starts, kernels_per_class=fewest, sigma_0=sigma_0, model=model,
+                             quantity=quantity)  # fmt: skip
 
     def lead(self, other):
         """Of teacher-student kernels of the smallest start."""

@@ -24,13 +24,12 @@ RIVALS = ("random", "supervised", "supervised_head")
 LOOKS = {
     "probe": Look("Mask rec.", PALETTE["mask reconstruction, frozen"]),
     "finetuned": Look("Mask rec. + fine-tuning", PALETTE["mask reconstruction"]),
-    "continued": Look(
-        "Mask rec.\ncontinued on the new task", PALETTE["mask reconstruction, continued"]
-    ),
+    "continued": Look("Mask rec.\ncontinued on the new task",
+                      PALETTE["mask reconstruction, continued"]),
     "random": Look("Random kernels", PALETTE["random features"]),
     "supervised": Look("Supervised from scratch,\nas trained", PALETTE["supervised"]),
     "supervised_head": Look("Supervised from scratch,\nnew head", PALETTE["supervised, new head"]),
-}
+}  # fmt: skip
 #: What a fine-tuning rate is chosen by: accuracy on all classes, both kinds of data alike.
 CRITERIA = ("accuracy_multi_view", SINGLE)
 
@@ -76,11 +75,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
     ticks means with 95 % intervals.
     """
     shown = pick(reported(accuracy), quantity=SINGLE)
-    panels = [
-        (name, case, classes)
-        for name, case in config["cases"].items()
-        for classes in (("old", "new") if case["new_classes"] else ("old",))
-    ]
+    panels = [(name, case, classes) for name, case in config["cases"].items()
+              for classes in (("old", "new") if case["new_classes"] else ("old",))]  # fmt: skip
     down = (len(panels) + 2) // 3
     drawn = canvas(8.6, 0.5 + 2.2 * down)
     axes = drawn.subplots(down, 3, squeeze=False, sharex=True, sharey=True)
