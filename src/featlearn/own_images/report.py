@@ -50,23 +50,17 @@ def render(
     counts = read_parquet(folder / "tables" / "pictures.parquet")
     left = {name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
             for name, path in faults.items()}  # fmt: skip
-    return (
-        environment(Path(__file__).parent)
-        .get_template("report.html.j2")
-        .render(
-            config=config,
-            settings=settings,
-            command=command,
-            sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
-            warnings=warnings(table, counts),
-            figures={name: _figure(folder, name, captions[key]) for name in FIGURES
-                     if (key := f"figure/{name}") in captions},
-            tables={name: _table(folder, name, captions[key]) for name in TABLES
-                    if (key := f"table/{name}") in captions},
-            left=left,
-            twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
-            listed=LISTED,
-        )
+    template = environment(Path(__file__).parent).get_template("report.html.j2")
+    return template.render(
+        config=config, settings=settings, command=command,
+        sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
+        warnings=warnings(table, counts),
+        figures={name: _figure(folder, name, captions[key]) for name in FIGURES
+                 if (key := f"figure/{name}") in captions},
+        tables={name: _table(folder, name, captions[key]) for name in TABLES
+                if (key := f"table/{name}") in captions},
+        left=left, listed=LISTED,
+        twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
     )  # fmt: skip
 
 
