@@ -120,12 +120,10 @@ def _look(folder: Path) -> list[Seen]:
     if len(classes) < 2:
         files = [one.name.lower() for one in place.iterdir() if one.is_file()]
         loose = sum(name.endswith(EXTENSIONS) for name in files)
-        raise FeatlearnError(
-            f"{shown(place)}: class folders with pictures: {some(classes) or 'none'}"
-            + f", and {loose} pictures outside of any" * (loose > 0)
-            + "; expected two or more, one a class, as in "
-            f"{shown(place)}/daisy/1.jpg and {shown(place)}/rose/1.jpg"
-        )
+        raise FeatlearnError(f"{shown(place)}: class folders with pictures: {some(classes) or 'none'}"
+                             + f", and {loose} pictures outside of any" * (loose > 0)
+                             + "; expected two or more, one a class, as in "
+                             f"{shown(place)}/daisy/1.jpg and {shown(place)}/rose/1.jpg")  # fmt: skip
     if (count := sum(one.pictures for one in seen)) < 4:
         raise FeatlearnError(
             f"{folder}: {count} pictures; expected at least two of each class, in a folder a class"
@@ -152,18 +150,14 @@ def _announce(
 
         first, second = steps_of(settings, train)
         cores = int(options.cores) if options.cores.isdigit() else 1
-        print(
-            f"{times} replicates, each {first} steps of pre-training and, with and without it, "
-            f"{second} steps of training with labels. Timed here and now: about "
-            f"{clock(estimate(settings, train, cores))} on {cores} cores."
-        )
+        print(f"{times} replicates, each {first} steps of pre-training and, with and without it, "
+              f"{second} steps of training with labels. Timed here and now: about "
+              f"{clock(estimate(settings, train, cores))} on {cores} cores.")  # fmt: skip
     for hint in hints(seen):
         print(f"Warning: {hint}")
     if test < FEW:
-        print(
-            f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
-            f"{100 / max(test, 1):.0f} points; in the report each stands with its interval."
-        )
+        print(f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
+              f"{100 / max(test, 1):.0f} points; in the report each stands with its interval.")  # fmt: skip
 
 
 def steps_of(settings: Mapping[str, Any], train: int) -> tuple[int, int]:

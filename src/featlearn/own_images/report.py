@@ -104,19 +104,15 @@ def sentences(table: pd.DataFrame, counts: pd.DataFrame, left: Mapping[str, int]
     for name in dict.fromkeys(table["data_set"]):
         rows = pick(counts, data_set=name)
         by_role = rows.groupby("role")["images"].sum()
-        lines.append(
-            f"{name}: {rows['class'].nunique()} classes, {by_role['train']} training and "
-            f"{by_role['test']} test images; {left.get(name) or 'none'} left out."
-        )
+        lines.append(f"{name}: {rows['class'].nunique()} classes, {by_role['train']} training and "
+                     f"{by_role['test']} test images; {left.get(name) or 'none'} left out.")  # fmt: skip
         tuned = pick(table, data_set=name, evaluation="fine-tuned")
         most = tuned[tuned["fraction"] == tuned["fraction"].max()]
         words = [f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
                  for row in most.to_dict("records")]  # fmt: skip
         quantity, labels = most["quantity"].iloc[0], most["labels"].iloc[0]
-        lines.append(
-            f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "
-            f"{labels} labels, with its 95 % interval: {'; '.join(words)}."
-        )
+        lines.append(f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "
+                     f"{labels} labels, with its 95 % interval: {'; '.join(words)}.")  # fmt: skip
         lines += [_gained(row) for row in most[most["gain"].notna()].to_dict("records")]
     return lines
 
@@ -127,10 +123,8 @@ def _gained(row: Mapping[Hashable, Any]) -> str:
         return f"{name} added {seen} to training from scratch."
     if row["gain_high"] < 0:
         return f"{name} took something from training from scratch: {seen}."
-    return (
-        f"Whether {name} adds anything to training from scratch, these images do not tell: the "
-        f"difference is {seen}."
-    )
+    return (f"Whether {name} adds anything to training from scratch, these images do not tell: the "
+            f"difference is {seen}.")  # fmt: skip
 
 
 def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> Iterator[tuple[str, str]]:
