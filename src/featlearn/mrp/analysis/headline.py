@@ -73,10 +73,8 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     features captured (right). All start from the same kernels; *new heads* are trained to their optimum, under *fixed
     blocks* a class adds up its kernels. Dots are replicates, ticks means with 95 % intervals.
     """
-    looks = {
-        model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)
-        for model, colour in MODEL_COLOURS.items()
-    }
+    looks = {model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)
+             for model, colour in MODEL_COLOURS.items()}  # fmt: skip
     drawn = canvas(8.6, 5.6)
     axes = drawn.subplots(1, 3, sharey=True)
     for ax, (quantity, (title, label)) in zip(axes, PANELS.items(), strict=True):
