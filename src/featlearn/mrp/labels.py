@@ -58,6 +58,21 @@ BASELINES = (
     "supervised_masked", "supervised_masked_head",
 )  # fmt: skip
 SINGLE = "accuracy_single_view"
+#: Ends what is told of claims that became one.
+MERGED = "on 2026-11-25 after their results were seen; the band is theirs."
+
+
+class Quoted:
+    """What the paper says, where several claims rest on it."""
+
+    HALF = "“the conventional SL only has a half test accuracy on single-view test data”"
+    LOTTERY = "“SL only randomly captures some features due to lottery ticket hypothesis”"
+    ONE_FEATURE = "“a convolution kernel in the encoder captures at most a feature”"
+    BETTER = "“MRP provably achieves better performance than SL on the classification tasks”"
+    SUPERIOR = ("“MRP enjoys superior test performance to that of end-to-end supervised learning "
+                "on the downstream tasks”")  # fmt: skip
+
+
 #: Lines at a level that is known beforehand: chance or a limit; a threshold or an end.
 DOTTED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.8, "linestyle": ":"}
 DASHED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.9, "linestyle": "--"}

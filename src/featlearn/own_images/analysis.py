@@ -55,15 +55,13 @@ UNSHOWN = "□"
 def wilson(share: float, images: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, for other test images of the same kind.
 
-    Replicates share their test images and do not narrow it; between whole numbers of images it is
-    interpolated.
+    Replicates share their test images and do not narrow it; between whole numbers of images it is interpolated.
     """
     right = min(max(share * images, 0.0), float(images))
     below = min(int(right + 1e-9), images)
     part = max(right - below, 0.0)
-    first, second = (
-        estimate_share(np.arange(images) < count) for count in (below, min(below + 1, images))
-    )
+    first, second = (estimate_share(np.arange(images) < count)
+                     for count in (below, min(below + 1, images)))  # fmt: skip
     low = (1 - part) * first.low + part * second.low
     return low, (1 - part) * first.high + part * second.high
 
@@ -106,12 +104,11 @@ def method_name(start: str, method: str, evaluation: str = "fine-tuned") -> str:
 def accuracy_table(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
     """Every data set, start, evaluation and share of the labels.
 
-    ``evaluations``, ``predictions``: of :class:`~featlearn.own_images.experiment.Evaluated`, with
-    columns data_set, start, method, replicate. Returns columns of ``KEYS``; mean over replicates,
-    low, high, replicates; gain, gain_low, gain_high: the difference from the random start,
-    replicate by replicate and image by image. Intervals of accuracies are Wilson's over test
-    images, of their gains a bootstrap over images and replicates; of other quantities t-intervals
-    over replicates.
+    ``evaluations``, ``predictions``: of :class:`~featlearn.own_images.experiment.Evaluated`, with columns data_set,
+    start, method, replicate. Returns columns of ``KEYS``; mean over replicates, low, high, replicates; gain, gain_low,
+    gain_high: the difference from the random start, replicate by replicate and image by image. Intervals of accuracies
+    are Wilson's over test images, of their gains a bootstrap over images and replicates; of other quantities
+    t-intervals over replicates.
     """
     means = summary(evaluations, KEYS).drop(columns=["largest", "half_width"])
     rows = [{**row, **_intervals_of(row, evaluations, predictions)}
@@ -152,9 +149,8 @@ def _intervals_of(
 
 def _most_labels(predictions: pd.DataFrame) -> pd.DataFrame:
     most = predictions.groupby("data_set")["fraction"].transform("max")
-    return predictions[
-        (predictions["evaluation"] == "fine-tuned") & (predictions["fraction"] == most)
-    ]
+    return predictions[(predictions["evaluation"] == "fine-tuned")
+                       & (predictions["fraction"] == most)]  # fmt: skip
 
 
 # --------------------------------------------------------------------------- tables
@@ -202,10 +198,8 @@ def accuracies(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Table:
     words = " and ".join(dict.fromkeys(found["quantity"]))
     notes = f"{words[0].upper()}{words[1:]}, mean of {int(found['replicates'].max())} replicates. "
     if set(found["quantity"]) == {ACCURACY}:
-        notes += (
-            "In brackets: 95 % interval for other images of the same kind, from the number of test "
-            "images (Wilson)."
-        )
+        notes += ("In brackets: 95 % interval for other images of the same kind, from the number of test "
+                  "images (Wilson).")  # fmt: skip
     else:
         notes += "In brackets: 95 % interval over replicates, on the same test images."
     return Table(found, _wide(found, index, heads).drop(columns="start"), notes)
@@ -280,9 +274,8 @@ def detection(detections: pd.DataFrame) -> Table:
     others = {start: RANDOM for start in detections["start"].unique() if start != RANDOM}
     gained = paired(detections, ["data_set", "quantity"], "start", others)
     names = {"difference": "gain", "difference_half_width": "gain_half_width"}
-    found = means.merge(
-        gained.rename(columns=names), how="left", on=["data_set", "quantity", "start"]
-    )
+    found = means.merge(gained.rename(columns=names), how="left",
+                        on=["data_set", "quantity", "start"])  # fmt: skip
     shown = found.rename(columns={"data_set": "data set", "method": "encoder"})
     heads = {"ap50": "AP50", "ap75": "AP75", "ap": "AP"}
     return Table(found, side_by_side(shown, ["data set", "encoder"], "quantity", heads),
@@ -300,9 +293,8 @@ def _glyphs() -> frozenset[int]:
 
 def short(name: str) -> str:
     """A name that fits, and that Matplotlib takes for no formula."""
-    shown = "".join(
-        letter if letter.isprintable() and ord(letter) in _glyphs() else UNSHOWN for letter in name
-    )
+    shown = "".join(letter if letter.isprintable() and ord(letter) in _glyphs() else UNSHOWN
+                    for letter in name)  # fmt: skip
     return cut(shown, SHORT).replace("$", r"\$")
 
 
@@ -443,9 +435,8 @@ def confusion(predictions: pd.DataFrame) -> Figure:
 
 def _matrix(ax: Axes, rows: pd.DataFrame, title: str) -> None:
     names = sorted({*rows["label"], *rows["said"]})
-    counts = pd.crosstab(rows["label"], rows["said"]).reindex(
-        index=names, columns=names, fill_value=0
-    )
+    counts = pd.crosstab(rows["label"], rows["said"]).reindex(index=names, columns=names,
+                                                              fill_value=0)  # fmt: skip
     shown = counts.to_numpy() / rows["replicate"].nunique()
     shares = shown / np.maximum(shown.sum(1, keepdims=True), 1e-12)
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)

@@ -37,9 +37,7 @@ ABOUT += ["data_set", "start", "method", "replicate"]
 
 
 def fitting(folder: Path, images: int, size: int, replicates: int) -> dict[str, Any]:
-    """The group of ``real_images`` for a folder with so many pictures: four steps an epoch at
-    least.
-    """
+    """The group of ``real_images`` for so many pictures: four steps an epoch at least."""
     train = max(1, round(images * (1 - TEST_SHARE)))
     batch = 64
     while batch > 4 and train < 4 * batch:
@@ -122,14 +120,11 @@ def _look(folder: Path) -> list[Seen]:
     if len(classes) < 2:
         files = [one.name.lower() for one in place.iterdir() if one.is_file()]
         loose = sum(name.endswith(EXTENSIONS) for name in files)
-        raise FeatlearnError(
-            f"{shown(place)}: class folders with pictures: {some(classes) or 'none'}"
-            + f", and {loose} pictures outside of any" * (loose > 0)
-            + "; expected two or more, one a class, as in "
-            f"{shown(place)}/daisy/1.jpg and {shown(place)}/rose/1.jpg"
-        )
-    count = sum(one.pictures for one in seen)
-    if count < 4:
+        raise FeatlearnError(f"{shown(place)}: class folders with pictures: {some(classes) or 'none'}"
+                             + f", and {loose} pictures outside of any" * (loose > 0)
+                             + "; expected two or more, one a class, as in "
+                             f"{shown(place)}/daisy/1.jpg and {shown(place)}/rose/1.jpg")  # fmt: skip
+    if (count := sum(one.pictures for one in seen)) < 4:
         raise FeatlearnError(
             f"{folder}: {count} pictures; expected at least two of each class, in a folder a class"
         )
@@ -155,18 +150,14 @@ def _announce(
 
         first, second = steps_of(settings, train)
         cores = int(options.cores) if options.cores.isdigit() else 1
-        print(
-            f"{times} replicates, each {first} steps of pre-training and, with and without it, "
-            f"{second} steps of training with labels. Timed here and now: about "
-            f"{clock(estimate(settings, train, cores))} on {cores} cores."
-        )
+        print(f"{times} replicates, each {first} steps of pre-training and, with and without it, "
+              f"{second} steps of training with labels. Timed here and now: about "
+              f"{clock(estimate(settings, train, cores))} on {cores} cores.")  # fmt: skip
     for hint in hints(seen):
         print(f"Warning: {hint}")
     if test < FEW:
-        print(
-            f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
-            f"{100 / max(test, 1):.0f} points; in the report each stands with its interval."
-        )
+        print(f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
+              f"{100 / max(test, 1):.0f} points; in the report each stands with its interval.")  # fmt: skip
 
 
 def steps_of(settings: Mapping[str, Any], train: int) -> tuple[int, int]:
@@ -199,11 +190,11 @@ def estimate(settings: Mapping[str, Any], train: int, cores: int) -> float:
         classifier = Classifier(encoder, 2, **finetuning["objective"])
     first, second = steps_of(settings, train)
     kinds = starts(settings)
-    trained = PRETRAINED in kinds
+    trained, replicates = PRETRAINED in kinds, settings["replicates"]
     one = first * _seconds(method, pretraining["training"], augment, side, labelled=False)
     other = second * _seconds(classifier, finetuning["training"], augment, side, labelled=True)
-    jobs = settings["replicates"] * (len(kinds) + trained) + 6
-    work = settings["replicates"] * (one * trained + len(kinds) * other)
+    jobs = replicates * (len(kinds) + trained) + 6
+    work = replicates * (one * trained + len(kinds) * other)
     return A_RUN + (work + jobs * A_JOB) / max(1, cores)
 
 
@@ -227,19 +218,16 @@ def _seconds(
 
 
 def write_curves(made: Path, logs: Path) -> list[str]:
-    """Curves of every training below ``made``, written to ``logs`` for TensorBoard; names of the
-    runs.
-    """
+    """Write curves of every training below ``made`` to ``logs``, for TensorBoard; their names."""
     from featlearn.core.files import read_parquet
 
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
-        raise FeatlearnError(
-            "TensorBoard is not installed: pip install 'featlearn[tensorboard]'"
-        ) from error
-    files = sorted(made.glob("measurements/*/pretraining-*.parquet"))
-    files += sorted(made.glob("measurements/*/finetuning-*.parquet"))
+        lacks = "TensorBoard is not installed: pip install 'featlearn[tensorboard]'"
+        raise FeatlearnError(lacks) from error
+    files = [file for kind in ("pretraining", "finetuning")
+             for file in sorted(made.glob(f"measurements/*/{kind}-*.parquet"))]  # fmt: skip
     if not files:
         raise FeatlearnError(f"{made}: no histories of trainings; expected a run that ended well")
     if logs.exists():  # one that stays would give every curve twice

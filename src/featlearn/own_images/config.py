@@ -79,10 +79,8 @@ def faults(real_images: Mapping[str, Any]) -> Iterator[str]:
         yield from augmentation_faults(settings["augmentation"], f"{key}.augmentation")
         yield from _method_faults(settings, key)
         if settings["detection"] and settings["data"]["kind"] not in WITH_BOXES:
-            yield (
-                f"{key}.detection: beside data of kind {settings['data']['kind']}, which have no "
-                f"boxes; expected one of {', '.join(WITH_BOXES)}"
-            )
+            yield (f"{key}.detection: beside data of kind {settings['data']['kind']}, which have no "
+                   f"boxes; expected one of {', '.join(WITH_BOXES)}")  # fmt: skip
 
 
 def _role_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -91,10 +89,8 @@ def _role_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
         yield f"{key}.shares.test: {test!r}; expected at most {MOST_TEST}: the rest is trained on"
     for group in ("shares", "splits"):
         if value := (data.get(group) or {}).get("validation"):
-            yield (
-                f"{key}.{group}.validation: {value!r}; expected none: what is chosen is chosen on "
-                "labelled training images"
-            )
+            yield (f"{key}.{group}.validation: {value!r}; expected none: what is chosen is chosen on "
+                   "labelled training images")  # fmt: skip
 
 
 def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -103,19 +99,15 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     size = settings["augmentation"].get("size") or settings["data"]["size"]
     cell = pretraining["objective"].get(kind, {}).get("mask_size")
     if cell and size % cell:
-        yield (
-            f"{key}.pretraining.objective.{kind}.mask_size: {cell}; expected a divisor of the "
-            f"images' size, {size} pixels"
-        )
+        yield (f"{key}.pretraining.objective.{kind}.mask_size: {cell}; expected a divisor of the "
+               f"images' size, {size} pixels")  # fmt: skip
     processes, nodes = pretraining["processes"], pretraining["nodes"]
     if processes % nodes:
         yield f"{key}.pretraining.processes: {processes}; expected a multiple of the nodes, {nodes}"
     for start, weights in given_weights(settings).items():
         if ":" not in weights and not is_file(weights):
-            yield (
-                f"{key}.{_weights_key(start)}: {weights!r}; expected a file, or a name such as "
-                "torchvision:... or timm:..."
-            )
+            yield (f"{key}.{_weights_key(start)}: {weights!r}; expected a file, or a name such as "
+                   "torchvision:... or timm:...")  # fmt: skip
 
 
 def missing_weights(real_images: Mapping[str, Any]) -> Iterator[str]:
@@ -181,10 +173,8 @@ def too_small(settings: Mapping[str, Any], opened: Mapping[str, Source], key: st
     if share := whole["shares"].get("test"):
         held = int(share * train + 1e-9)
         if not held:
-            yield (
-                f"{key}.data: {train} images, of which shares.test: {share} leaves none for the "
-                f"test; expected {math.ceil(1 / share)} or more"
-            )
+            yield (f"{key}.data: {train} images, of which shares.test: {share} leaves none for the "
+                   f"test; expected {math.ceil(1 / share)} or more")  # fmt: skip
         train -= held
     train = min(train, settings["train_images"] or train)
     fewest = min(settings["label_fractions"])
@@ -194,7 +184,5 @@ def too_small(settings: Mapping[str, Any], opened: Mapping[str, Source], key: st
     ):
         training = settings[part]["training"]
         if training["drop_last"] and images < training["batch_size"]:
-            yield (
-                f"{key}.{part}.training.batch_size: {training['batch_size']}; expected at most the "
-                f"{images} {which}, or drop_last: false: no step has enough"
-            )
+            yield (f"{key}.{part}.training.batch_size: {training['batch_size']}; expected at most the "
+                   f"{images} {which}, or drop_last: false: no step has enough")  # fmt: skip

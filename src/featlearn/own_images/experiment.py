@@ -34,14 +34,7 @@ from featlearn.images.data.datasets import (
 from featlearn.images.data.on_disk import as_opened, look, sources
 from featlearn.images.encoders import Encoder
 from featlearn.images.methods import build_method
-from featlearn.images.probes import (
-    FINE_TUNED,
-    NEIGHBOURS,
-    PROBE,
-    Frozen,
-    accuracies,
-    score,
-)
+from featlearn.images.probes import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, accuracies, score
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
@@ -102,11 +95,10 @@ def describe(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """What was decoded, what could not be, and what is there twice.
 
-    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are,
-    pixel for pixel, in the other role as well; contradicted: how many have another class somewhere;
-    pixels: the SHA-256 of all pixels that the role's images were taken from. ``faults``: columns
-    split, file, reason: one row an image that is left out. ``twice``: columns of ``TWICE``: one row
-    an image whose pixels stand in another role or class as well.
+    ``summary``: columns role (``train``, ``test``), class, images; repeated: how many of them are, pixel for pixel, in
+    the other role as well; contradicted: how many have another class somewhere; pixels: the SHA-256 of all pixels that
+    the role's images were taken from. ``faults``: columns split, file, reason: one row an image that is left out.
+    ``twice``: columns of ``TWICE``: one row an image whose pixels stand in another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
@@ -205,16 +197,11 @@ class RealExperiment(Replicate):
         with seeded(*self.name, "objective"):
             objective = build_method(settings["objective"], encoder)
         history = self.train_on(
-            self.train.images,
-            None,
-            objective,
-            self.augment,
-            settings["training"],
-            "pretraining",
+            self.train.images, None, objective, self.augment, settings["training"], "pretraining",
             folder=folder,
             report=self.report("pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
-        )
+        )  # fmt: skip
         return encoder, history
 
     @cached_property
@@ -245,9 +232,8 @@ class RealExperiment(Replicate):
         images = self.labelled(fraction)
         made = self.classifier(encoder)
         stream = ("fine-tuning", fraction)
-        return made, self.train_on(
-            images.images, images.labels, made, self.augment, training, *stream, report=report
-        )
+        return made, self.train_on(images.images, images.labels, made, self.augment, training, *stream,
+                                   report=report)  # fmt: skip
 
     def evaluate(self, encoder: Callable[[], Encoder], tell: Callable[[str], None]) -> Evaluated:
         """Quality on the test images: frozen and fine-tuned, for every share of the labels.
@@ -270,9 +256,8 @@ class RealExperiment(Replicate):
         most = max(trained)
         measured = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
         return Evaluated(
-            measured.assign(
-                quantity=PRECISION if self.several else ACCURACY, test_images=len(self.judged)
-            ),
+            measured.assign(quantity=PRECISION if self.several else ACCURACY,
+                            test_images=len(self.judged)),
             described(trained[most], self.augment,
                       f"{FINE_TUNED} on {len(self.labelled_rows[most])} labels", self.origin,
                       self.train.classes),
@@ -333,9 +318,8 @@ class RealExperiment(Replicate):
 
     def tested(self, classifier: Classifier) -> Judged:
         """Quality of a classifier on the test images."""
-        scores = extract(
-            classifier, self.test.images, self.plain, outputs=classifier.scores, device=self.device
-        )
+        scores = extract(classifier, self.test.images, self.plain, outputs=classifier.scores,
+                         device=self.device)  # fmt: skip
         return self.quality(scores)
 
     def quality(self, scores: Tensor) -> Judged:
@@ -350,11 +334,10 @@ class RealExperiment(Replicate):
 class Evaluated(NamedTuple):
     """What :meth:`RealExperiment.evaluate` found.
 
-    ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity,
-    test_images. ``weights``: of the fine-tuned classifier with most labels. ``said``: of every
-    evaluation a row a test image: columns evaluation, fraction, image, file, label, said; no row
-    with several labels. ``histories``: of the fine-tunings: columns of
-    :func:`~featlearn.images.train.loop.fit`, fraction, labels.
+    ``measured``: columns evaluation, fraction, labels (images that keep theirs), value, quantity, test_images.
+    ``weights``: of the fine-tuned classifier with most labels. ``said``: of every evaluation a row a test image:
+    columns evaluation, fraction, image, file, label, said; no row with several labels. ``histories``: of the
+    fine-tunings: columns of :func:`~featlearn.images.train.loop.fit`, fraction, labels.
     """
 
     measured: pd.DataFrame

@@ -70,9 +70,8 @@ def train(
 ) -> tuple[dict[str, Tensor], pd.DataFrame]:
     """Pre-train on one data set; weights of the encoder and history of the training.
 
-    ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment;
-    ``checkpoints`` where no job says where. ``on``: device. ``tells``: whether this process
-    reports.
+    ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment; ``checkpoints``
+    where no job says where. ``on``: device. ``tells``: whether this process reports.
     """
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)
@@ -150,13 +149,9 @@ def detection(job: Job) -> Results:
         one.encoder(),
         (placed(train.images, experiment.device), placed(targets_of(train), experiment.device)),
         (test.images, targets_of(test)),
-        experiment.classes,
-        settings,
-        experiment.plain,
-        experiment.name,
-        experiment.device,
+        experiment.classes, settings, experiment.plain, experiment.name, experiment.device,
         experiment.report("detection", settings["training"], len(train)),
-    )
+    )  # fmt: skip
     frame = pd.DataFrame({"quantity": list(found), "value": list(found.values())})
     return {"precisions": frame.assign(**one.about)}
 

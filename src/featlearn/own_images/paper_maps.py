@@ -87,10 +87,8 @@ def maps(job: Job) -> Figure:
     rows = right.nonzero()[:, 0]
     images = test.images[rows if len(rows) else slice(None)]
     labels = test.labels[rows if len(rows) else slice(None)]
-    heat = {
-        head: heat_maps(network.encoder, one.plain.normalise(images), device=str(one.device))
-        for head, (one, network) in trained.items()
-    }
+    heat = {head: heat_maps(network.encoder, one.plain.normalise(images), device=str(one.device))
+            for head, (one, network) in trained.items()}  # fmt: skip
     draw = {"fig-1": fig_1, "fig-3": fig_3, "fig-4": fig_4, "fig-5": fig_5}[job.wildcards.figure]
     return draw(Seen(images, labels, heat, test.classes))
 
@@ -99,10 +97,8 @@ def _panel(part: FigureBase, shown: Seen, every: Seen, across: int) -> None:
     """A slot a picture, and one for the average of ``every`` picture."""
     count = len(shown.images)
     images = torch.cat([shown.images, every.images.float().mean(0, keepdim=True).byte()])
-    heat = {
-        name: torch.cat([own, every.heat[name].mean(0, keepdim=True)])
-        for name, own in shown.heat.items()
-    }
+    heat = {name: torch.cat([own, every.heat[name].mean(0, keepdim=True)])
+            for name, own in shown.heat.items()}  # fmt: skip
     overlays = {name: enlarged(images, own) for name, own in heat.items()}
     for number, cells in enumerate(slots(part, len(images), list(heat), across)):
         image_cell(cells[0], images[number], images.shape[-1])

@@ -41,33 +41,26 @@ def render(
 ) -> str:  # fmt: skip
     """The HTML of the report.
 
-    ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as
-    ``figure/<name>``, in Markdown. ``faults``, ``twice``: of each data set the Parquet file of
-    pictures that were left out, and of those that stand in another part or class as well.
-    ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its defaults.
-    ``command``: what makes this run again.
+    ``folder``: ``results/<run>/own_images``. ``captions``: of each figure and table, as ``figure/<name>``, in Markdown.
+    ``faults``, ``twice``: of each data set the Parquet file of pictures that were left out, and of those that stand in
+    another part or class as well. ``config``: ``run`` and ``seed``. ``settings``: the section ``real_images`` with its
+    defaults. ``command``: what makes this run again.
     """
     table = read_parquet(folder / "tables" / "accuracy.parquet")
     counts = read_parquet(folder / "tables" / "pictures.parquet")
     left = {name: read_parquet(path)[["file", "reason"]].astype(str).to_numpy().tolist()
             for name, path in faults.items()}  # fmt: skip
-    return (
-        environment(Path(__file__).parent)
-        .get_template("report.html.j2")
-        .render(
-            config=config,
-            settings=settings,
-            command=command,
-            sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
-            warnings=warnings(table, counts),
-            figures={name: _figure(folder, name, captions[key]) for name in FIGURES
-                     if (key := f"figure/{name}") in captions},
-            tables={name: _table(folder, name, captions[key]) for name in TABLES
-                    if (key := f"table/{name}") in captions},
-            left=left,
-            twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
-            listed=LISTED,
-        )
+    template = environment(Path(__file__).parent).get_template("report.html.j2")
+    return template.render(
+        config=config, settings=settings, command=command,
+        sentences=sentences(table, counts, {name: len(files) for name, files in left.items()}),
+        warnings=warnings(table, counts),
+        figures={name: _figure(folder, name, captions[key]) for name in FIGURES
+                 if (key := f"figure/{name}") in captions},
+        tables={name: _table(folder, name, captions[key]) for name in TABLES
+                if (key := f"table/{name}") in captions},
+        left=left, listed=LISTED,
+        twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
     )  # fmt: skip
 
 
@@ -111,19 +104,15 @@ def sentences(table: pd.DataFrame, counts: pd.DataFrame, left: Mapping[str, int]
     for name in dict.fromkeys(table["data_set"]):
         rows = pick(counts, data_set=name)
         by_role = rows.groupby("role")["images"].sum()
-        lines.append(
-            f"{name}: {rows['class'].nunique()} classes, {by_role['train']} training and "
-            f"{by_role['test']} test images; {left.get(name) or 'none'} left out."
-        )
+        lines.append(f"{name}: {rows['class'].nunique()} classes, {by_role['train']} training and "
+                     f"{by_role['test']} test images; {left.get(name) or 'none'} left out.")  # fmt: skip
         tuned = pick(table, data_set=name, evaluation="fine-tuned")
         most = tuned[tuned["fraction"] == tuned["fraction"].max()]
         words = [f"{row['method']} {interval(row['mean'], row['low'], row['high'])}"
                  for row in most.to_dict("records")]  # fmt: skip
         quantity, labels = most["quantity"].iloc[0], most["labels"].iloc[0]
-        lines.append(
-            f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "
-            f"{labels} labels, with its 95 % interval: {'; '.join(words)}."
-        )
+        lines.append(f"{quantity[0].upper()}{quantity[1:]} on the test images after training with all "
+                     f"{labels} labels, with its 95 % interval: {'; '.join(words)}.")  # fmt: skip
         lines += [_gained(row) for row in most[most["gain"].notna()].to_dict("records")]
     return lines
 
@@ -134,10 +123,8 @@ def _gained(row: Mapping[Hashable, Any]) -> str:
         return f"{name} added {seen} to training from scratch."
     if row["gain_high"] < 0:
         return f"{name} took something from training from scratch: {seen}."
-    return (
-        f"Whether {name} adds anything to training from scratch, these images do not tell: the "
-        f"difference is {seen}."
-    )
+    return (f"Whether {name} adds anything to training from scratch, these images do not tell: the "
+            f"difference is {seen}.")  # fmt: skip
 
 
 def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> Iterator[tuple[str, str]]:

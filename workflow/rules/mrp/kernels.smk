@@ -152,7 +152,7 @@ experiment(
     apart=["feature-growth"],
 )
 experiment("mrp", "opponents")
-experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel, apart=["drift-after-capture"])
+experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel)
 experiment("mrp", "keep-probability")
 RUNAWAY = rules.mrp_runaway.output
 experiment("mrp", "runaway", evaluation=RUNAWAY.outcome, pair=RUNAWAY.pair)

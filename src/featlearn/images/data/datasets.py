@@ -20,13 +20,7 @@ from featlearn.core.files import PathLike
 from featlearn.core.provenance import note_read
 from featlearn.core.seeds import generator
 from featlearn.images.config_data import given_splits
-from featlearn.images.data.cache import (
-    cached,
-    cached_rows,
-    chosen_boxes,
-    read_meta,
-    read_table,
-)
+from featlearn.images.data.cache import cached, cached_rows, chosen_boxes, read_meta, read_table
 from featlearn.images.data.on_disk import as_opened
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.data.readers import READERS

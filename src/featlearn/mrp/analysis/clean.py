@@ -1,8 +1,7 @@
 """With hardly any noise, where the theory's conditions are nearest: the steps of its proofs.
 
-Bands rest on the theory and on pilot runs with other random streams (3-4 and 10 replicates). That
-pre-training is of use cannot be shown here: a linear classifier on the summed patches is right on
-everything.
+Bands rest on the theory and on pilot runs with other random streams (3-4 and 10 replicates). That pre-training is of
+use cannot be shown here: a linear classifier on the summed patches is right on everything.
 """
 
 from __future__ import annotations
@@ -12,28 +11,15 @@ from math import exp, log, sqrt
 import numpy as np
 
 from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import (
-    DIFFERENCE_OF_SHARES,
-    POSITIVE,
-    SHARE,
-    THEOREM,
-    first_of,
-    needs,
-)  # fmt: skip
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import SINGLE, Models, of_clean_data
+from featlearn.mrp.labels import MERGED, SINGLE, Models, Quoted, of_clean_data
 
-#: What a replicate without a winner counts: above the band of the noise.
-NO_WINNER = 10.0
+#: What a replicate counts that has no winner, or did not capture every feature: above all bands.
+NOT_TRAINED = 10.0
 #: Width C_M of the lottery sets that the proof allows.
 WIDE = 1.0
-#: What a replicate counts that captured nothing or not all: above every band of the hypothesis.
-NOT_TRAINED = 10.0
-MUST_CAPTURE = (
-    "That the kernels must have captured was added on 2026-11-23: kernels that do not train met the "
-    "upper bounds. The numbers were known."
-)
 
 
 class Clean(Models):
@@ -51,9 +37,8 @@ class Clean(Models):
         r"""$(1 - e^{-s})/2 \ge 0.49$: hardly a lost view that is right by elimination ($s = \Theta(\mathrm{polylog}\,k)$)"""
         return (1 - exp(-self.config["clean"]["data"]["sparsity"])) / 2, 0.49
 
-    @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2",
-           "share of winning kernels that hold more than one feature", low=0.0, high=0.01,
-           paper_says="“a convolution kernel in the encoder captures at most a feature”")  # fmt: skip
+    @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2", "share of winning kernels that hold more than one feature",
+           low=0.0, high=0.01, paper_says=Quoted.ONE_FEATURE)  # fmt: skip
     def theorem_1c_mae(self):
         """After MAE training a kernel that wins a feature holds no other one.
 
@@ -66,8 +51,7 @@ class Clean(Models):
            premises=("noise_within", "many_classes", "many_distractors"),
            changed="`not shown at this scale`, whatever the config, until 2026-11-23: the excuse read no size of the run. "
            "The statement names the limit, and premises what it asks for, since 2026-11-26.",
-           paper_says="“the conventional SL only has a half test accuracy on single-view test data”",
-           failure="limit only")  # fmt: skip
+           paper_says=Quoted.HALF, failure="limit only")  # fmt: skip
     def lemma_1_half_error(self):
         r"""In the limit of many classes, supervised training errs on half of the single-view data.
 
@@ -78,8 +62,7 @@ class Clean(Models):
         return 1 - self.of("supervised", SINGLE)
 
     @claim("Lemma 1 (Allen-Zhu & Li), finite form", "single-view accuracy of the supervised network",
-           low=0.5, high=0.8,
-           paper_says="“SL only randomly captures some features due to lottery ticket hypothesis”")  # fmt: skip
+           low=0.5, high=0.8, paper_says=Quoted.LOTTERY)  # fmt: skip
     def lemma_1_single_view(self):
         """Supervised training errs on a large part of the single-view data.
 
@@ -117,14 +100,13 @@ class Noise(Claims):
         pairs, sigma_0 = rows["pairs"].to_numpy(), self.config[training]["network"]["sigma_0"]
         # about the largest of so many standard Gaussian values
         size = rows["largest"].to_numpy() / np.sqrt(2 * np.log(np.maximum(2, pairs))) / sigma_0
-        return np.where(pairs > 0, size, NO_WINNER)
+        return np.where(pairs > 0, size, NOT_TRAINED)
 
     @claim("Lemma F.6 (E.6 in the first version), and as appendix H reads it for MAE",
            r"$\max |\langle w_r, \xi_p\rangle| / (\sigma_0 \sqrt{2 \ln \text{pairs}})$ over winners and own patches, MAE or "
-           f"teacher-student, the larger; {NO_WINNER:g} where no kernel won a feature", kind=THEOREM, low=0.0, high=0.5, possible=POSITIVE,
-           changed="Merged from t14-noise-own-patches and t14-noise-own-patches-mae on 2026-11-25 after their results "
-           "were seen; the band is theirs. That there must be winners was added on 2026-11-23: kernels that do not "
-           "train met the upper bounds.")  # fmt: skip
+           f"teacher-student, the larger; {NOT_TRAINED:g} where no kernel won a feature", kind=THEOREM, low=0.0, high=0.5, possible=POSITIVE,
+           changed=f"Merged from t14-noise-own-patches and t14-noise-own-patches-mae {MERGED} That there must be winners "
+           "was added on 2026-11-23: kernels that do not train met the upper bounds.")  # fmt: skip
     def t14_noise_own_patches(self):
         r"""On the patches of its feature a winner is aligned with the noise by less than $\sigma_0$.
 
@@ -142,8 +124,11 @@ class Purity(Claims):
     definition; without choosing constants a run can check that they do not grow.
     """
 
-    paper, kind, possible, changed = "mrp", THEOREM, POSITIVE, MUST_CAPTURE
-    out_of_reach = of_clean_data
+    paper, kind, possible, out_of_reach = "mrp", THEOREM, POSITIVE, of_clean_data
+    changed = (
+        "That the kernels must have captured was added on 2026-11-23: kernels that do not train met the upper bounds. "
+        "The numbers were known."
+    )
 
     @premise(">=")
     def many_dimensions(self):
@@ -164,8 +149,7 @@ class Purity(Claims):
     @claim("Induction hypothesis C.3 (b), (d), (e), (h), MAE",
            "largest response of (b), (d), (e) or correlation of (h), whichever grows most, at the end over at the start "
            f"($C_M = {WIDE:g}$); {NOT_TRAINED:g} where a feature is not captured", low=0.0, high=1.5,
-           changed="Merged from c3-b-mae, c3-d-mae, c3-e-mae and c3-h-mae on 2026-11-25 after their results were seen; "
-           "the band is theirs.")  # fmt: skip
+           changed=f"Merged from c3-b-mae, c3-d-mae, c3-e-mae and c3-h-mae {MERGED}")  # fmt: skip
     def c3_mae(self):
         """Away from the features that a kernel may win, its responses and correlations stay of their initial order.
 
@@ -176,9 +160,8 @@ class Purity(Claims):
 
     @claim("Induction hypothesis C.3 (c), MAE",
            f"largest response, at the end over at the start ($C_M = {WIDE:g}$); {NOT_TRAINED:g} where a feature is not "
-           "captured", low=0.0, high=1.5, premises=("many_dimensions",),
-           changed="In so few dimensions out of reach, and since 2026-11-26 outside premises, as a run had missed the "
-           "band.")  # fmt: skip
+           "captured", low=0.0, high=1.5, premises=("many_dimensions",), changed="In so few dimensions out of reach, "
+           "and since 2026-11-26 outside premises, as a run had missed the band.")  # fmt: skip
     def c3_c_mae(self):
         r"""On background patches the response of a lottery-set kernel stays of the order $\sigma_0\gamma k$.
 

@@ -45,18 +45,18 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
     steps, last = np.asarray(average.index, dtype=float), float(average.iloc[-1].mean())
     left.plot(steps, last * steps[-1] / steps, color=COLOURS["ink"], linestyle=":",
               label="slope of $1/T$")  # fmt: skip
-    left.set(xscale="log", yscale="log", xlabel="step $T$", title="Training")
+    left.set(xscale="log", yscale="log", xlabel="step $T$", title="Training",
+             ylabel="mean over the training samples")  # fmt: skip
     left.set_ylim(bottom=0.008 * float(wrong.iloc[-1].mean()), top=4)
-    left.set_ylabel("mean over the training samples")
     left.legend(loc="lower left", fontsize=8)
 
     for model, (colour, dash, name) in ORDERS.items():
         weakest = _by_step(learning, "weakest_feature", model)
         _line(middle, weakest / weakest.iloc[0], COLOURS[colour], f"update: {name}", dash)
     middle.axhline(1, **DOTTED)
-    middle.set(xscale="symlog", xlabel="step", title="Features are kept")
+    middle.set(xscale="symlog", xlabel="step", title="Features are kept",
+               ylabel=r"weakest $\Lambda_{i,l}$ / its value before")  # fmt: skip
     middle.set_xlim(left=0)
-    middle.set_ylabel(r"weakest $\Lambda_{i,l}$ / its value before")
     middle.legend(loc="upper left", fontsize=8)
 
     first = pick(evaluation, model="first_step")
@@ -64,15 +64,12 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
     seen = summary(first.assign(rate=rate).dropna(subset="rate"), ["rate"]).sort_values("rate")
     whiskers(right, seen["rate"], seen["mean"], seen["half_width"], COLOURS["blue"], line="-")
     right.axhline(1 / classes, **DASHED)
-    right.annotate(
-        f"$1/k$ = {1 / classes:g}", (seen["rate"].iloc[0], 1 / classes), va="bottom", fontsize=8
-    )
-    right.set(
-        xscale="log", yscale="log", xlabel=r"head rate $\eta_2$ / $k$", title="After one step"
-    )
+    words = f"$1/k$ = {1 / classes:g}"
+    right.annotate(words, (seen["rate"].iloc[0], 1 / classes), va="bottom", fontsize=8)
+    right.set(xscale="log", yscale="log", xlabel=r"head rate $\eta_2$ / $k$", title="After one step",
+              ylabel=r"mean of $1-\mathrm{logit}_y$")  # fmt: skip
     right.set_xticks(seen["rate"], [f"{rate:g}" for rate in seen["rate"]])
     right.set_xticks([], minor=True)
-    right.set_ylabel(r"mean of $1-\mathrm{logit}_y$")
     return drawn
 
 
@@ -96,9 +93,8 @@ class Finetuning(Models):
     @claim("Lemma G.1",
            r"smallest ratio of $\Lambda$ after to before, over all features; 0 where the training loss is above "
            f"{SMALL_LOSS:g}", kind=THEOREM, low=1.0, high=1.5, possible=POSITIVE,
-           artefact="mrp/measurements/finetuning/evaluation.parquet",
-           changed="That the loss must have become small was added on 2026-11-23: at a rate of zero the claim held, too. "
-           "The number was known.")  # fmt: skip
+           artefact="mrp/measurements/finetuning/evaluation.parquet", changed="That the loss must have become small "
+           "was added on 2026-11-23: at a rate of zero the claim held, too. The number was known.")  # fmt: skip
     def t15_features_kept(self):
         """Fine-tuning decreases no correlation between kernels and features.
 

@@ -1,4 +1,4 @@
-"""How fast features grow before the capture, and what happens after it."""
+"""How fast features grow before the capture, and which gradient is left after it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,11 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
+from featlearn.core.publish import figure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import FRAMEWORK_COLOURS, number_ticks
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED
 
 MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]
-#: Of the teacher factor: colour, style, width, order of drawing, name.
-SCHEDULES = {
-    "appendix": (COLOURS["green"], "-", 1.5, 2, r"$\delta_t=1/(t^{1/q}+1)$, appendix"),
-    "main": (COLOURS["sky"], "-", 4.0, 2, r"$\delta_t=1/(t+1)$, main text"),
-    "constant": (COLOURS["ink"], ":", 2.0, 3, r"$\delta_t=0$"),
-}
 #: The runs, in words.
 CASES = {
     "mae": "MAE",
@@ -77,79 +71,16 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
             ax.plot(late["nearest"], late["measured"], "x", markersize=5, color=COLOURS["grey"])
         ax.set(title=title, xscale="log", yscale="log", xlabel="predicted (steps)")
     axes[0].set_ylabel("measured hitting time (steps)")
-    marks = [
+    handles = [Line2D([], [], linestyle="", marker=marker, color=colour, label=words) for marker, colour, words in (
         ("o", MAE, "a feature, MAE"),
         ("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
         ("o", STUDENT, "a feature, teacher-student"),
         ("D", STUDENT, "first feature of a run"),
         ("o", COLOURS["red"], "a later feature"),
-    ]
-    handles = [
-        *(Line2D([], [], linestyle="", marker=m, color=c, label=words) for m, c, words in marks),
-        Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted"),
-    ]
+    )]  # fmt: skip
+    handles += [Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted")]
     drawn.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
     return drawn
-
-
-@figure()
-def drift_after_capture(
-    after_capture: pd.DataFrame, residual_slopes: pd.DataFrame, config: Config
-) -> Figure:
-    r"""Does a teacher-student kernel come to rest after capture?
-
-    *What to see:* the paper lets the gradient fade like $T_0^{-1/q}$ (dashed): {{
-    verdict("mrp/t9-residual-as-printed") }}. It tends to a constant, so a captured feature grows without limit.
-
-    One kernel, one feature, no noise, float64. Left: correlation after capture for both printed schedules of the
-    teacher factor and none; thin: closed form. Right: gradient at a capture at step $T_0$.
-    """
-    after, residual = after_capture, residual_slopes
-    drawn = canvas(8.4, 3.7)
-    left, right = drawn.subplots(1, 2)
-    start, end = after["step"].min(), after["step"].max()
-    for schedule, (colour, style, width, order, name) in SCHEDULES.items():
-        mean = pick(after, schedule=schedule).groupby("step")["strength"].mean()
-        left.plot(mean.index - start, mean, style, color=colour, label=name,
-                  linewidth=width, zorder=order)  # fmt: skip
-    line = np.linspace(0, end - start, 200)
-    constant = pick(after, schedule="constant", step=start)["strength"].mean()
-    left.plot(line, constant + _rate(after) * line, color=COLOURS["ink"],
-              linewidth=0.9, zorder=4, label="closed form, constant drift")  # fmt: skip
-    left.set(title="A captured feature goes on growing", yscale="log", xlim=(0, end - start))
-    left.set_xlabel("steps after the capture")
-    left.set_ylabel(r"correlation $\Lambda$ (mean of replicates)")
-    left.legend(fontsize=8, loc="upper left")
-    left.set_ylim(0.25, 4 * after["strength"].max())
-    number_ticks(left, [0.3, 1, 3, 10, 30, 100])
-    means = {
-        schedule: pick(residual, schedule=schedule).groupby("capture_step")["slope"].mean()
-        for schedule in ("appendix", "main")
-    }
-    for schedule, mean in means.items():
-        colour, *_, name = SCHEDULES[schedule]
-        right.plot(mean.index, mean, "o-", color=colour, label=name, markersize=4)
-    steps = means["appendix"].index.to_numpy(dtype=float)
-    fading = (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
-    printed = means["appendix"].iloc[0] * fading
-    right.plot(steps, printed, "--", color=COLOURS["grey"], label=r"as printed, $T_0^{-1/q}$")
-    right.axhline(residual["offset_slope"].mean(), color=COLOURS["ink"], linewidth=0.9,
-                  label="closed form, offset of the activation")  # fmt: skip
-    right.set(title="The gradient that is left", xscale="log", yscale="log")
-    right.set_xlabel(r"step $T_0$ of the capture")
-    right.set_ylabel("gradient along the feature")
-    number_ticks(right, [0.01, 0.03, 0.1, 0.3])
-    right.legend(fontsize=8, loc="lower left")
-    return drawn
-
-
-def _rate(after: pd.DataFrame) -> float:
-    """Growth a step of the constant schedule: slope times learning rate, from its own rows."""
-    own = pick(after, schedule="constant").sort_values(["replicate", "step"])
-    first = own.groupby("replicate").first()
-    second = own.groupby("replicate").nth(1).set_index("replicate")
-    rise = (second["strength"] - first["strength"]) / (second["step"] - first["step"])
-    return float((rise * first["closed_form"] / first["slope"]).mean())
 
 
 class Growth(Claims):
@@ -165,9 +96,8 @@ class Growth(Claims):
     @claim("Claims H.7, H.8 (with the factor $z^{q-1}$ that H.7 misses); E.5, E.6 / D.5, D.6",
            r"$R^2$ of measured against predicted hitting times, all features and $\sigma_0$: MAE, and teacher-student without "
            "shared samples and noise, the smaller", low=0.99, high=1.0, possible=SHARE,
-           changed="Merged from t11-growth-law-mae and t11-growth-law-teacher-student-alone on 2026-11-25 after their "
-           "results were seen; the band is theirs. The learning rate of MAE was halved after a run had shown large "
-           "classes to oscillate.")  # fmt: skip
+           changed=f"Merged from t11-growth-law-mae and t11-growth-law-teacher-student-alone {MERGED} The learning rate of "
+           "MAE was halved after a run had shown large classes to oscillate.")  # fmt: skip
     def t11_growth_law(self):
         r"""The time to capture follows $\Lambda_0^{-(q-1)}$ in MAE training, and $\Lambda_0^{-(2q-2)}$ in undisturbed teacher-student training.
 

@@ -7,7 +7,8 @@ import numpy as np
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import OBSERVATION, THEOREM
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.analysis.pictures import CHANGED, FITTED, Pictures, less, reach, stand_in
+from featlearn.mrp.analysis.pictures import CHANGED, FITTED, Pictures, reach, stand_in
+from featlearn.mrp.labels import Quoted
 
 
 class Comparison(Pictures):
@@ -21,13 +22,12 @@ class Comparison(Pictures):
 
     def over_supervised(self, quantity, labels="max"):
         own, other = (self.accuracy(start, quantity, labels) for start in ("simmim", "random-cnn"))
-        return less(own, other)
+        return own - other
 
     @claim("Lemma 1 (Allen-Zhu & Li)",
            "multi-view minus single-view accuracy, supervised, most labels, paired; 0 where "
            "the multi-view accuracy is below 0.95",
-           low=0.05, out_of_reach=stand_in(),
-           paper_says="“the conventional SL only has a half test accuracy on single-view test data”",
+           low=0.05, out_of_reach=stand_in(), paper_says=Quoted.HALF,
            changed="The quantity was the single-view accuracy alone, at most 0.9, which a network "
            "that learns nothing meets.", failure="not reproduced")  # fmt: skip
     def images_supervised_lottery(self):
@@ -35,17 +35,14 @@ class Comparison(Pictures):
 
         The theory's limit is about one half; a network that uses every part would lose nothing.
         """
-        multi, single = (
-            self.accuracy("random-cnn", f"{view}_view") for view in ("multi", "single")
-        )
+        multi, single = (self.accuracy("random-cnn", f"{one}_view") for one in ("multi", "single"))
         return np.where(multi >= FITTED, multi - single, 0.0)
 
     @claim("Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
            "gain in accuracy, most labels, paired: the lesser of single view and worst view",
            changed=f"{CHANGED} Merged from images-simmim-single-view-all-labels and images-simmim-worse-part on "
            "2026-11-26 after their results were seen; the band is theirs.",
-           paper_says="“MRP provably achieves better performance than SL on the classification tasks”",
-           failure="not reproduced")  # fmt: skip
+           paper_says=Quoted.BETTER, failure="not reproduced")  # fmt: skip
     def images_simmim_all_labels(self):
         """With all labels, SimMIM and fine-tuning beats supervised training on single-view pictures, and on the part that each recognises worse.
 

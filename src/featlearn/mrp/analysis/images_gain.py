@@ -16,7 +16,7 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, rows, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.analysis.pictures import FITTED, Pictures, named
+from featlearn.mrp.analysis.pictures import FITTED, Pictures
 from featlearn.mrp.images.labels import (
     AUGMENTED,
     FROZEN,
@@ -26,14 +26,14 @@ from featlearn.mrp.images.labels import (
     RANDOM,
     SUPERVISED,
 )
-from featlearn.mrp.labels import DOTTED
+from featlearn.mrp.labels import DOTTED, Quoted
 
-#: By what was done before the labels.
+#: By what was done before the labels, in the order of the figure.
 COLOURS_OF = {
     PIXELS: PALETTE["raw input"],
     RANDOM: PALETTE["random features"],
-    FROZEN: PALETTE["mask reconstruction, frozen"],
     SUPERVISED: PALETTE["supervised"],
+    FROZEN: PALETTE["mask reconstruction, frozen"],
     PRETRAINED: PALETTE["mask reconstruction"],
 }
 SIGHTS = {
@@ -41,6 +41,20 @@ SIGHTS = {
     AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
 }
 GROUPS = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}
+
+
+def named(gain: pd.DataFrame) -> pd.DataFrame:
+    """``gain`` with a column ``arm``, its rows in the order of the figure."""
+    augmented, supervised = gain["augmentation"] == AUGMENTED, gain["start"] == SUPERVISED
+    longer = supervised & (gain["steps"] > gain.loc[supervised, "steps"].min())
+    after = PRETRAINED + gain["epochs"].map(", {:g} epochs".format)
+    words = gain["start"].mask(gain["start"] == PRETRAINED, after)
+    words = words.mask(longer, words + ", equal steps")
+    words = words.mask(augmented, words + ", augmented")
+    place = gain["start"].map([*COLOURS_OF].index)
+    order = gain.assign(start=place, augmentation=augmented)
+    keys = ["start", "augmentation", "epochs", "steps"]
+    return gain.assign(arm=words).loc[order.sort_values(keys, kind="stable").index]
 
 
 @figure()
@@ -98,15 +112,11 @@ class Gain(Pictures):
     def strongest(self):
         """Of the baselines, the worse part of the one that is best there in the mean."""
         others = pick(self.gain, start=[PIXELS, RANDOM, SUPERVISED], quantity="worst_view")
-        which = ["start", "augmentation", "steps"]
-        means = others.groupby(which, as_index=False)["value"].mean()
-        best = means.loc[means["value"].idxmax(), which].to_dict()
-        return per_replicate(others, **{str(name): value for name, value in best.items()})
+        arms = others.groupby(["start", "augmentation", "steps"])
+        return max((per_replicate(arm) for _, arm in arms), key=np.mean)
 
-    @claim("Lemma 1 (Allen-Zhu & Li), on pictures in place of patches",
-           "multi-view accuracy less that of the worse part alone, supervised, paired; 0 where "
-           "the former is below 0.95",
-           paper_says="“SL only randomly captures some features due to lottery ticket hypothesis”")  # fmt: skip
+    @claim("Lemma 1 (Allen-Zhu & Li), on pictures in place of patches", "multi-view accuracy less that of the worse "
+           "part alone, supervised, paired; 0 where the former is below 0.95", paper_says=Quoted.LOTTERY)  # fmt: skip
     def images_gain_lottery(self):
         """A supervised network that is right with all parts shown loses accuracy where only its worse part is shown.
 
@@ -118,8 +128,7 @@ class Gain(Pictures):
 
     @claim("Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
            "accuracy on the worse part alone, SimMIM (longest) less the opponent with the best "
-           "mean, paired; 0 where a multi-view accuracy is below 0.95",
-           paper_says="“MRP provably achieves better performance than SL on the classification tasks”")  # fmt: skip
+           "mean, paired; 0 where a multi-view accuracy is below 0.95", paper_says=Quoted.BETTER)  # fmt: skip
     def images_gain_worse_part(self):
         """On the worse part alone, mask reconstruction and fine-tuning beats the strongest baseline, where both are right with all parts shown.
 
@@ -132,8 +141,7 @@ class Gain(Pictures):
         return np.where(fit, self.trained(PRETRAINED, "worst_view") - self.strongest(), 0.0)
 
     @claim("The paper pre-trains for 300 epochs and shows no other length",
-           "accuracy on the worse part alone, longest less shortest pre-training, paired",
-           kind=OBSERVATION)  # fmt: skip
+           "accuracy on the worse part alone, longest less shortest pre-training, paired", kind=OBSERVATION)  # fmt: skip
     def images_gain_length(self):
         """Longer pre-training gains more on the worse part alone.
 

@@ -11,8 +11,8 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.analysis.pictures import CHANGED, Pictures, less, stand_in
-from featlearn.mrp.labels import legend
+from featlearn.mrp.analysis.pictures import CHANGED, Pictures, stand_in
+from featlearn.mrp.labels import Quoted, legend
 
 METHOD_COLOURS = {
     "from scratch": PALETTE["untrained"],
@@ -45,19 +45,16 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     transfer = transfer.assign(task=transfer["classes"] + "/" + transfer["quantity"])
-    groups = {
-        f"{one}/{quantity}": f"{TASKS.get(one, one)}\n{view}"
-        for one in sets
-        for quantity, view in VIEWS.items()
-    }
+    groups = {f"{one}/{quantity}": f"{TASKS.get(one, one)}\n{view}"
+              for one in sets for quantity, view in VIEWS.items()}  # fmt: skip
     looks = {method: Look(method, colour) for method, colour in METHOD_COLOURS.items()}
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[len(sets) * 2, 2])
-    bars(left, transfer, "task", "method", groups=groups, looks=looks,
-         errorbar=share_interval)  # fmt: skip
+    for ax, frame, x, words in (
+        (left, transfer, "task", groups), (right, detection, "quantity", PRECISIONS)
+    ):  # fmt: skip
+        bars(ax, frame, x, "method", groups=words, looks=looks, errorbar=share_interval)
     left.set(title="Fine-tuned to other classes", ylabel="accuracy", ylim=(0, 1.05))
-    bars(right, detection, "quantity", "method", groups=PRECISIONS, looks=looks,
-         errorbar=share_interval)  # fmt: skip
     right.set(title="Detection in scenes", ylabel="average precision")
     right.set_ylim(0, None)
     legend(drawn, left, ncols=4, title="encoder before")
@@ -73,15 +70,11 @@ class Transfer(Pictures):
 
     def over_supervised(self, frame, **where):
         """Both have had all labels of the old classes, one of them after SimMIM."""
-        own, other = (
-            per_replicate(frame, method=method, **where)
-            for method in ("SimMIM, then labels", "supervised")
-        )
-        return less(own, other)
+        return (per_replicate(frame, method="SimMIM, then labels", **where)
+                - per_replicate(frame, method="supervised", **where))  # fmt: skip
 
     @claim("Table 1 (version A)", "gain in multi-view accuracy on new classes of old parts, paired",
-           paper_says="“MRP enjoys superior test performance to that of end-to-end supervised "
-           "learning on the downstream tasks”", failure="not reproduced")  # fmt: skip
+           paper_says=Quoted.SUPERIOR, failure="not reproduced")  # fmt: skip
     def images_transfer(self):
         """An encoder trained by SimMIM and then on labels transfers better to new classes of old parts than one trained on labels only.
 

@@ -36,10 +36,8 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     for framework, (label, shift) in FRAMEWORKS.items():
         colour = FRAMEWORK_COLOURS[label]
         own = pick(trade_off, framework=framework, theta=thetas)
-        times, complete = (
-            pick(own, quantity=name).set_index(["theta", "replicate"])["value"]
-            for name in ("all_captured", "complete")
-        )
+        times, complete = (pick(own, quantity=name).set_index(["theta", "replicate"])["value"]
+                           for name in ("all_captured", "complete"))  # fmt: skip
         finished = times[complete == 1].reset_index()
         left.plot(finished["theta"] + shift, finished["value"], "o", markersize=3.2, alpha=0.4,
                   color=colour, markeredgewidth=0)  # fmt: skip
@@ -86,8 +84,7 @@ class KeepProbability(Claims):
 
     @claim(r"Paragraph on the role of $\theta$ (later version), which says so of MAE in words",
            "share of features captured by MAE pre-training at $\\theta = 1$", low=0.0, high=0.05, possible=SHARE,
-           paper_says="“In both above cases, no semantic features will be learned.”",
-           failure="not reproduced")  # fmt: skip
+           paper_says="“In both above cases, no semantic features will be learned.”", failure="not reproduced")  # fmt: skip
     def t12_mae_learns_nothing_as_printed(self):
         r"""Without masks ($\theta = 1$) MAE training learns no feature.
 

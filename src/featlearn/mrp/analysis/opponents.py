@@ -16,14 +16,9 @@ from featlearn.core.stats import per_replicate
 from featlearn.mrp.labels import DOTTED, LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models, legend
 
 MARKS = {
-    "raw_linear": "D",
-    "random": "v",
-    "random_many": "s",
-    "moments": "X",
-    "supervised": "o",
-    "supervised_head": "P",
-    "pretrained": "^",
-}
+    "raw_linear": "D", "random": "v", "random_many": "s", "moments": "X",
+    "supervised": "o", "supervised_head": "P", "pretrained": "^",
+}  # fmt: skip
 
 
 @figure()
@@ -38,9 +33,7 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     units of $\sigma_0/k$, its order in Assumption 1; a panel for each number of patches. Means with 95 % intervals;
     dotted: chance.
     """
-    looks = {
-        model: Look(LABELS[model], MODEL_COLOURS[model], mark) for model, mark in MARKS.items()
-    }
+    looks = {one: Look(LABELS[one], MODEL_COLOURS[one], mark) for one, mark in MARKS.items()}
     classes = config["data"]["classes"]
     unit = config["network"]["sigma_0"] / classes
     cells = pick(cells.assign(gamma=cells["feature_noise"] / unit), quantity=SINGLE)
@@ -74,8 +67,6 @@ class Opponents(Models):
         the headline's noise and .998 at the largest.
         """
         cells = pick(self.cells, quantity=SINGLE)
-        best = [
-            max((per_replicate(cell, model=model) for model in UNLEARNED), key=np.mean)
-            for _, cell in cells.groupby(["patches", "feature_noise"])
-        ]
+        best = [max((per_replicate(cell, model=model) for model in UNLEARNED), key=np.mean)
+                for _, cell in cells.groupby(["patches", "feature_noise"])]  # fmt: skip
         return min(best, key=np.mean)

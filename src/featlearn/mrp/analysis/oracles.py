@@ -1,7 +1,6 @@
 """The printed gradient of the MAE loss against the gradient; the lottery sets.
 
-The closed forms are unit tests: sums over all masks and automatic differentiation agree with them to
-rounding.
+The closed forms are unit tests: sums over all masks and automatic differentiation agree with them to rounding.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from featlearn.core.stats import per_replicate
 class Oracles(Claims):
     paper, kind, possible = "mrp", THEOREM, POSITIVE
 
-    @claim("Fact 2.2 (later version), as printed",
-           "relative error of the printed vector against the gradient, random inputs, mean over q and over the size of "
-           "the kernels", low=0.0, high=1e-10, failure="misprint")  # fmt: skip
+    @claim("Fact 2.2 (later version), as printed", "relative error of the printed vector against the gradient, random "
+           "inputs, mean over q and over the size of the kernels", low=0.0, high=1e-10, failure="misprint")  # fmt: skip
     def t2_gradient_mae_as_printed(self):
         r"""The gradient of the expected MAE loss is $\sum_p A_{rp} \Delta_p$.
 

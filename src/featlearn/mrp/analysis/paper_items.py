@@ -35,18 +35,10 @@ SAMPLE = (
     *("other", "background", "own 2"),
 )
 KEPT = (True, False, True, True, False, False, False, True, True)
+ALL = (True,) * len(SAMPLE)
 #: Probability that a patch is kept, and the teacher's factor 1 + (1 - theta) / (C_p theta).
 THETA = 0.5
 TAU = 1 + (1 - THETA) / (2 * THETA)
-
-#: What each of six kernels answers to a patch (taken as proportional to the kernel);
-#: a trained kernel answers to one feature at most.
-RESPONSE = {
-    "own 1": (1.0, 0.0, 0.0, 0.6, 0.0, 0.0),
-    "own 2": (0.0, 0.9, 0.0, 0.0, 0.0, 0.0),
-    "other": (0.0, 0.0, 0.35, 0.0, 0.0, 0.5),
-    "background": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-}
 
 
 def _tint(colour: str, share: float) -> tuple[float, float, float]:
@@ -55,55 +47,41 @@ def _tint(colour: str, share: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-FILL: dict[str, Colour] = {
-    "own 1": COLOURS["blue"],
-    "own 2": COLOURS["orange"],
-    "other": COLOURS["green"],
-    "background": _tint(GREY, 0.3),
-}
-MEANING = {
-    "own 1": r"feature 1 of the sample's class, $v_{y,1}$",
-    "own 2": r"feature 2 of the sample's class, $v_{y,2}$",
-    "other": "a feature of another class",
-    "background": "background",
-}
+class Kind(NamedTuple):
+    """What a patch holds: how it is drawn, in words, and what each of six kernels answers to it.
+
+    A patch is taken as proportional to the kernel; a trained one answers to one feature at most.
+    """
+
+    fill: Colour
+    words: str
+    answers: tuple[float, ...]
+
+
+KINDS = {
+    "own 1": Kind(COLOURS["blue"], r"feature 1 of the sample's class, $v_{y,1}$", (1, 0, 0, 0.6, 0, 0)),
+    "own 2": Kind(COLOURS["orange"], r"feature 2 of the sample's class, $v_{y,2}$", (0, 0.9, 0, 0, 0, 0)),
+    "other": Kind(COLOURS["green"], "a feature of another class", (0, 0, 0.35, 0, 0, 0.5)),
+    "background": Kind(_tint(GREY, 0.3), "background", (0,) * 6),
+}  # fmt: skip
 ACTIVATION = COLOURS["purple"]
 TRAINED = _tint(COLOURS["sky"], 0.2)
 
 
 def _activations(kept: Sequence[bool]) -> np.ndarray:
     """Answers of the kernels to the example, (patches, kernels); a masked patch gives exactly 0."""
-    return np.array([RESPONSE[kind] for kind in SAMPLE]) * np.array(kept)[:, None]
+    return np.array([KINDS[kind].answers for kind in SAMPLE]) * np.array(kept)[:, None]
 
 
-class Place(NamedTuple):
+class Place:
     """A rectangle by its centre, with the points where arrows leave and arrive."""
 
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def left(self) -> Point:
-        return self.x - self.width / 2, self.y
-
-    @property
-    def right(self) -> Point:
-        return self.x + self.width / 2, self.y
-
-    @property
-    def top(self) -> Point:
-        return self.x, self.y + self.height / 2
-
-    @property
-    def bottom(self) -> Point:
-        return self.x, self.y - self.height / 2
-
-    @property
-    def corner(self) -> Point:
-        """Lower left."""
-        return self.left[0], self.bottom[1]
+    def __init__(self, x: float, y: float, width: float, height: float):
+        self.x, self.y, self.width, self.height = x, y, width, height
+        self.left, self.right = (x - width / 2, y), (x + width / 2, y)
+        self.bottom, self.top = (x, y - height / 2), (x, y + height / 2)
+        #: Lower left.
+        self.corner = self.left[0], self.bottom[1]
 
 
 def _canvas(title: str) -> tuple[Figure, Axes]:
@@ -194,12 +172,10 @@ def _cells(place: Place, rows: int, columns: int, gap: float = 0.0) -> list[Plac
     ]
 
 
-def _patches(
-    ax: Axes, cells: Sequence[Place], kept: Sequence[bool] = (True,) * len(SAMPLE)
-) -> None:
+def _patches(ax: Axes, cells: Sequence[Place], kept: Sequence[bool] = ALL) -> None:
     """The example sample, one patch a cell; patches that are not kept are hatched."""
     for cell, kind, visible in zip(cells, SAMPLE, kept, strict=True):
-        _cell(ax, cell, FILL[kind] if visible else None)
+        _cell(ax, cell, KINDS[kind].fill if visible else None)
 
 
 def _numbers(ax: Axes, place: Place, values: np.ndarray, largest: float) -> None:
@@ -210,7 +186,7 @@ def _numbers(ax: Axes, place: Place, values: np.ndarray, largest: float) -> None
 
 def _legend(drawn: Figure, *, frames: bool) -> None:
     """What colours and frames mean, below the drawing."""
-    looks = {MEANING[kind]: _cell_look(FILL[kind]) for kind in FILL}
+    looks = {kind.words: _cell_look(kind.fill) for kind in KINDS.values()}
     looks["masked patch"] = _cell_look(None)
     looks["activation (white: 0)"] = _cell_look(_tint(ACTIVATION, 0.8))
     if frames:
@@ -264,23 +240,17 @@ def teacher_student() -> Figure:
     _chip(ax, Place(decoder.x, decoder.y + 0.07, 0.5, 0.3), r"$\times\, b_r$")
     _sample_encoder(ax, teacher, "teacher encoder", kernels[1], trained=False)
     h = _activations(KEPT).sum(0)[:, None]
-    h_hat = TAU * _activations([True] * len(SAMPLE)).sum(0)[:, None]
+    h_hat = TAU * _activations(ALL).sum(0)[:, None]
     largest = float(max(h.max() / THETA, h_hat.max()))
     for place, values in ((hidden, h), (predicted, h / THETA), (target, h_hat)):
         _numbers(ax, place, values, largest)
     _loss(ax, loss, r"loss  $\frac{1}{2}\,\sum_r\, (\hat h_r - h'_r)^2$")
     for points in (
-        (whole.top, (whole.x, upper), masked.left),
-        (whole.bottom, (whole.x, lower), teacher.left),
-        (masked.right, student.left),
-        (student.right, hidden.left),
-        (hidden.right, decoder.left),
-        (decoder.right, predicted.left),
-        (student.bottom, teacher.top),
-        (teacher.right, target.left),
-        (predicted.bottom, loss.top),
-        (target.top, loss.bottom),
-    ):
+        (whole.top, (whole.x, upper), masked.left), (whole.bottom, (whole.x, lower), teacher.left),
+        (masked.right, student.left), (student.right, hidden.left), (hidden.right, decoder.left),
+        (decoder.right, predicted.left), (student.bottom, teacher.top), (teacher.right, target.left),
+        (predicted.bottom, loss.top), (target.top, loss.bottom),
+    ):  # fmt: skip
         _arrow(ax, *points)
     for x, y, text, align in (
         (whole.right[0] + 0.1, middle, "sample $X$ of\n$P$ patches $x_p$", "left"),
@@ -295,13 +265,9 @@ def teacher_student() -> Figure:
     ):  # fmt: skip
         _note(ax, x, y, text, ha=align)
     _note(ax, decoder.x, decoder.y - 0.13, "linear\n$b_r = 1/\\theta$", va="top")
-    for place, symbol, role in (
-        (predicted, "$h'_r$", "prediction"),
-        (target, r"$\hat h_r$", "target"),
-    ):
-        x = place.right[0] + 0.08
-        _note(ax, x, place.y + 0.05, symbol, ha="left", va="baseline")
-        _note(ax, x, place.y - 0.11, role, ha="left", va="baseline")
+    for place, *words in ((predicted, "$h'_r$", "prediction"), (target, r"$\hat h_r$", "target")):
+        for text, up in zip(words, (0.05, -0.11), strict=True):
+            _note(ax, place.right[0] + 0.08, place.y + up, text, ha="left", va="baseline")
     _legend(drawn, frames=True)
     return drawn
 
@@ -350,7 +316,7 @@ def masked_autoencoder() -> Figure:
         _note(ax, between, y, r"$\times\,1\, =$" if kept else r"$\times\,0\, =$")
         _numbers(ax, Place(table.x, y, table.width, row.height), line[None, :], float(values.max()))
         out = Place(rebuilt.x, y, row.width, row.height)
-        _cell(ax, out, FILL[kind] if line.any() else "white")
+        _cell(ax, out, KINDS[kind].fill if line.any() else "white")
         if not line.any():
             _note(ax, out.x, y, "0")
         for start, end in ((masked.x + row.width / 2, encoder.left[0]), (encoder.right[0], table.left[0]),
@@ -365,12 +331,9 @@ def masked_autoencoder() -> Figure:
     _arrow(ax, rebuilt.bottom, (rebuilt.x, loss.y), loss.right)
     _loss(ax, loss, r"loss  $\frac{1}{2}\,\sum_p\, \Vert x_p - x'_p \Vert^2$  over all patches")
     for x, symbol in (
-        (whole.x, "$x_p$"),
-        (between, r"$\epsilon_p$"),
-        (masked.x, r"$\epsilon_p x_p$"),
-        (table.x, "$a_{r,p}$, one column per kernel"),
-        (rebuilt.x, "$x'_p$"),
-    ):
+        (whole.x, "$x_p$"), (between, r"$\epsilon_p$"), (masked.x, r"$\epsilon_p x_p$"),
+        (table.x, "$a_{r,p}$, one column per kernel"), (rebuilt.x, "$x'_p$"),
+    ):  # fmt: skip
         _note(ax, x, head, symbol, va="baseline")
     for x, y, text, align in (
         (rows[0].left[0] - 0.07, rows[0].y, "$p = 1$", "right"),

@@ -14,7 +14,7 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import DOTTED, SINGLE, legend, number_ticks
+from featlearn.mrp.labels import DASHED, DOTTED, SINGLE, Quoted, legend, number_ticks
 
 #: Panels: the frame, which is also the model whose start is named, and the model.
 PANELS = {
@@ -113,9 +113,8 @@ def sigma_sweep(grid: pd.DataFrame) -> pd.DataFrame:
 def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with a further quantity: impure winners as a share of all winners."""
     keys = [name for name in frame.columns if name not in ("quantity", "value")]
-    wide = pick(frame, quantity=["winners", "impure_winners"]).pivot_table(
-        index=keys, columns="quantity", values="value"
-    )
+    both = pick(frame, quantity=["winners", "impure_winners"])
+    wide = both.pivot_table(index=keys, columns="quantity", values="value")
     share = (wide["impure_winners"] / wide["winners"].clip(lower=1)).rename("value").reset_index()
     return pd.concat([frame, share.assign(quantity="impure_share")], ignore_index=True)
 
@@ -181,30 +180,28 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
         kinds.bar(range(len(counts)), means, 0.6, bottom, color=look.colour)
         bottom += means
     kinds.set_xticks(range(len(counts)), [str(count) for count in counts])
-    kinds.set(
-        xlabel="number of classes, $k$", ylabel="share of single-view test images", ylim=(0, 1)
-    )
-    kinds.set_title("What became of the view they show")
+    kinds.set(ylim=(0, 1), ylabel="share of single-view test images",
+              title="What became of the view they show")  # fmt: skip
     kinds.grid(axis="x", visible=False)
 
     accuracies = {f"accuracy_{cause}": look for cause, look in CAUSES.items()}
     lines(groups, classes, "classes", "quantity", looks=accuracies, errorbar=share_interval)
-    groups.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
-    groups.set_title("Which of them are right")
+    groups.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group",
+               title="Which of them are right")  # fmt: skip
     for ax in (shares, groups):
-        ax.set(xscale="log", xlabel="number of classes, $k$")
+        ax.set_xscale("log")
         number_ticks(ax, counts, "x")
 
     lines(time, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
-    time.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
+    time.axvline(marked, **DASHED | {"color": COLOURS["grey"]})
     time.annotate("usual training\nends here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
                   fontsize=8, color=COLOURS["grey"])  # fmt: skip
-    time.set(
-        xscale="log", ylim=(0.3, 1.03), ylabel="share", title="On the clean data, trained longer"
-    )
+    time.set(xscale="log", ylim=(0.3, 1.03), ylabel="share", title="On the clean data, trained longer",
+             xlabel=r"training time: steps $\times$ learning rate / $k$")  # fmt: skip
     times = np.sort(length["time"].unique())
     number_ticks(time, [at for at in times if float(np.log2(at / times[0])).is_integer()], "x")
-    time.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
+    for ax in (shares, kinds, groups):
+        ax.set_xlabel("number of classes, $k$")
     for ax in (shares, kinds, time):
         ax.axhline(0.5, **DOTTED)
     legend(drawn, shares, groups, ncols=2)
@@ -220,9 +217,7 @@ class Classes(Claims):
            "share of features captured, a line in $\\log(k)/k$ through all $k$, at infinite $k$", kind=THEOREM,
            low=0.4, high=0.6, id="t16-classes-limit",
            changed="Was a line in $1/k$, which overshoots, with a band up to 0.62 that 0.59 ± 0.05 met in a run: both "
-           "were replaced after it.",
-           paper_says="“SL only randomly captures some features due to lottery ticket hypothesis”",
-           failure="limit only")  # fmt: skip
+           "were replaced after it.", paper_says=Quoted.LOTTERY, failure="limit only")  # fmt: skip
     def limit(self):
         r"""As the number of classes grows, the share of features that supervised training captures tends to 1/2.
 

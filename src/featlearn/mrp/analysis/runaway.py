@@ -13,7 +13,7 @@ from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.mrp.labels import DASHED, Models
+from featlearn.mrp.labels import DASHED, Models, Quoted
 
 #: A kernel entry of this size ends a run.
 LIMIT = 1000.0
@@ -89,10 +89,8 @@ class Runaway(Models):
         """
         return self.of("main", "off_diagonal_at_last_capture")
 
-    @claim("Theorem 1(b), (c), part 1", "share of winners that hold more than one feature at the last capture",
-           low=0.0, high=0.01, possible=SHARE,
-           paper_says="“a convolution kernel in the encoder captures at most a feature”",
-           failure="one word too strong")  # fmt: skip
+    @claim("Theorem 1(b), (c), part 1", "share of winners that hold more than one feature at the last capture", low=0.0,
+           high=0.01, possible=SHARE, paper_says=Quoted.ONE_FEATURE, failure="one word too strong")  # fmt: skip
     def t8_purity_as_printed_small(self):
         """From a small start, a teacher-student kernel that wins a feature holds no other one.
 

@@ -28,66 +28,54 @@ STAND_INS = {
         ("new classes, single-view", "transfer", {"quantity": "single_view"}),
     ),
 }
-#: The paper's two models, as the frames call them; both have had the labels of the old classes.
+#: The paper's two models, as the frames call them in the column that they have for it; both have
+#: had the labels of the old classes.
 MODELS = {
-    "supervised": {
-        "comparison": "random-cnn",
-        "gain": SUPERVISED,
-        "transfer": "supervised",
-        "detection": "supervised",
-        "real": "random",
-    },
-    "mask reconstruction": {
-        "comparison": "simmim",
-        "gain": PRETRAINED,
-        "transfer": "SimMIM, then labels",
-        "detection": "SimMIM, then labels",
-        "real": "pretrained",
-    },
-}
+    "supervised": {"start": ["random-cnn", SUPERVISED, "random"], "method": "supervised"},
+    "mask reconstruction": {"start": ["simmim", PRETRAINED, "pretrained"],
+                            "method": "SimMIM, then labels"},
+}  # fmt: skip
 
 
 def table_1(
-    paper_values: pd.DataFrame,
-    frames: Mapping[str, pd.DataFrame],
+    paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame],
     stand_ins: Mapping[str, Any] = STAND_INS,
-) -> pd.DataFrame:
-    """The paper's table with what this run measured in place of each number.
+) -> pd.DataFrame:  # fmt: skip
+    """The paper's table, a row for each of its numbers and each measurement that stands in for it.
 
-    ``paper_values``: columns task, metric, unit, model, paper_value, source. ``frames``: ``comparison``
-    (fine-tuned with the most labels is used), ``gain`` (augmented, after the longest pre-training),
-    ``transfer`` (the first set of new classes) and ``detection``; others that
-    ``stand_ins`` names, as they are. Returns a DataFrame: one row a number of the
-    paper and measurement that stands in for it: the columns of ``paper_values``, and measured_on, measured, low, high,
-    half_width (in the paper's unit, %), replicates, gain, gain_half_width: over the supervised model, paired; NaN for
-    that itself.
+    ``paper_values``: columns task, metric, unit, model, paper_value, source. ``frames``: ``comparison`` (fine-tuned with
+    the most labels is used), ``gain`` (augmented, after the longest pre-training), ``transfer`` (the first set of new
+    classes) and ``detection``; others that ``stand_ins`` names, as they are. Further columns: measured_on, those of
+    :func:`measured`, gain, gain_half_width: over the supervised model, paired; NaN for that itself.
     """
-    comparison, transfer, gain = frames["comparison"], frames["transfer"], frames["gain"]
-    trained = pick(gain, start=[SUPERVISED, PRETRAINED], augmentation=AUGMENTED)
+    comparison, transfer = frames["comparison"], frames["transfer"]
+    gain = pick(frames["gain"], start=[SUPERVISED, PRETRAINED], augmentation=AUGMENTED)
     chosen = {
+        **frames,
         "comparison": pick(comparison, labels=comparison["labels"].max(), evaluation="fine-tuned"),
         # supervised training as long as fine-tuning
-        "gain": pick(trained, epochs=[0, trained["epochs"].max()], steps=trained["steps"].min()),
+        "gain": pick(gain, epochs=[0, gain["epochs"].max()], steps=gain["steps"].min()),
         "transfer": pick(transfer, classes=transfer["classes"].iloc[0]),
     }
-    chosen = {**frames, **chosen}
     rows = []
     for row in paper_values.to_dict("records"):
         for words, name, where in stand_ins[row["task"]]:
-            model_of = "start" if name in ("comparison", "gain", "real") else "method"
-            own, supervised = (
-                100 * per_replicate(chosen[name], **where, **{model_of: MODELS[one][name]})
-                for one in (row["model"], "supervised")
-            )
-            seen, over = estimate(own), estimate(own - supervised)
-            beside = row["model"] != "supervised"
-            rows.append({
-                **row, "measured_on": words, "measured": seen.mean, "low": seen.low,
-                "high": seen.high, "half_width": seen.half_width, "replicates": seen.replicates,
-                "gain": over.mean if beside else np.nan,
-                "gain_half_width": over.half_width if beside else np.nan,
-            })  # fmt: skip
-    return pd.DataFrame(rows)
+            column = "start" if "start" in chosen[name] else "method"
+            own, supervised = (100 * per_replicate(chosen[name], **where, **{column: MODELS[one][column]})
+                               for one in (row["model"], "supervised"))  # fmt: skip
+            over = estimate(own - supervised)
+            rows.append({**row, "measured_on": words, **measured(own),
+                         "gain": over.mean, "gain_half_width": over.half_width})  # fmt: skip
+    found = pd.DataFrame(rows)
+    found.loc[found["model"] == "supervised", ["gain", "gain_half_width"]] = np.nan
+    return found
+
+
+def measured(percent: np.ndarray) -> dict[str, float]:
+    """Of replicates (R,), as columns: measured (their mean), low, high, half_width, replicates."""
+    seen = estimate(percent)
+    return {"measured": seen.mean, "low": seen.low, "high": seen.high,
+            "half_width": seen.half_width, "replicates": seen.replicates}  # fmt: skip
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,17 +83,14 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (task, words), own in table.groupby(["task", "measured_on"], sort=False):
         seen = own.set_index("model")
-        row = {"task": task, "metric": seen["metric"].iloc[0], "stand-in": words}
+        paper, better = seen["paper_value"], seen.loc["mask reconstruction"]
+        row = {"task": task, "metric": better["metric"], "stand-in": words}
         for model in MODELS:
-            row[f"{model}: paper_value"] = seen.loc[model, "paper_value"]
-            row[f"{model}: measured"] = plus_minus(
-                seen["measured"][model], seen["half_width"][model]
-            )
-        paper = seen["paper_value"]
+            row[f"{model}: paper_value"] = paper[model]
+            row[f"{model}: measured"] = plus_minus(*seen.loc[model, ["measured", "half_width"]])
         row["gain: paper_value"] = round(paper["mask reconstruction"] - paper["supervised"], 1)
-        gain = seen["gain"]["mask reconstruction"]
-        half_width = seen["gain_half_width"]["mask reconstruction"]
-        row["gain: measured"] = ("+" if gain > 0 else "") + plus_minus(gain, half_width)
+        sign = "+" if better["gain"] > 0 else ""
+        row["gain: measured"] = sign + plus_minus(better["gain"], better["gain_half_width"])
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -113,13 +98,9 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
 @table("table-1", version="later version")
 @table("table-1-first-version", version="first version")
 def beside_the_paper(
-    paper_values: dict[str, Any],
-    comparison: pd.DataFrame,
-    gain: pd.DataFrame,
-    transfer: pd.DataFrame,
-    detection: pd.DataFrame,
-    version: str,
-) -> Table:
+    paper_values: dict[str, Any], comparison: pd.DataFrame, gain: pd.DataFrame,
+    transfer: pd.DataFrame, detection: pd.DataFrame, version: str,
+) -> Table:  # fmt: skip
     """Table 1, {{ version }}
 
     *What to see:* signs only; sizes cannot be compared, and the paper reports one run each, without an interval.
@@ -133,11 +114,9 @@ def beside_the_paper(
 
 
 def beside(
-    paper_values: Mapping[str, Any],
-    name: str,
-    frames: Mapping[str, pd.DataFrame],
+    paper_values: Mapping[str, Any], name: str, frames: Mapping[str, pd.DataFrame],
     stand_ins: Mapping[str, Any] = STAND_INS,
-) -> Table:
+) -> Table:  # fmt: skip
     """A table of the paper; ``frames`` and ``stand_ins`` as in :func:`table_1`."""
     rows, about = paper_table(paper_values, name)
     found = table_1(rows, frames, stand_ins)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from featlearn.core.frames import pick
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import estimate, per_replicate, plus_minus
-from featlearn.mrp.analysis.table_1 import STAND_INS, beside
+from featlearn.core.stats import per_replicate, plus_minus
+from featlearn.mrp.analysis.table_1 import STAND_INS, beside, measured
 
 #: From scratch for as many steps as pre-training and fine-tuning have together.
 SETS = {"random": "cifar10-longer", "pretrained": "cifar10"}
@@ -20,30 +20,20 @@ SETS = {"random": "cifar10-longer", "pretrained": "cifar10"}
 @table("table-1", which="table-1")
 @table("table-1-first-version", which="table-1-first-version")
 def with_cifar10(
-    paper_values: dict[str, Any],
-    comparison: pd.DataFrame,
-    gain: pd.DataFrame,
-    transfer: pd.DataFrame,
-    detection: pd.DataFrame,
-    evaluations: pd.DataFrame,
-    baselines: pd.DataFrame,
-    which: str,
-) -> Table:
+    paper_values: dict[str, Any], comparison: pd.DataFrame, gain: pd.DataFrame,
+    transfer: pd.DataFrame, detection: pd.DataFrame, evaluations: pd.DataFrame,
+    baselines: pd.DataFrame, which: str,
+) -> Table:  # fmt: skip
     """Table 1 on CIFAR-10 ({{ which }})
 
     *What to see:* signs only. Accuracy of a small residual network on a hold-out of CIFAR-10, by labels: from scratch,
     and after SimMIM, for the same steps in all; at the right, what learns no features, on the same images. `paper_value`
     is a ResNet-50 on ImageNet and VOC, one run each. Transfer and detection remain on part-composed pictures.
     """
-    parts = [
-        pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
-        for start, name in SETS.items()
-    ]
-    real = pd.concat(parts)
-    labelled = [
-        (f"CIFAR-10, {labels:,} labels", "real", {"labels": int(labels)})
-        for labels in sorted(real["labels"].unique(), reverse=True)
-    ]
+    real = pd.concat([pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
+                      for start, name in SETS.items()])  # fmt: skip
+    labelled = [(f"CIFAR-10, {labels:,} labels", "real", {"labels": int(labels)})
+                for labels in sorted(real["labels"].unique(), reverse=True)]  # fmt: skip
     frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection,
               "real": real}  # fmt: skip
     made = beside(paper_values, which, frames, {**STAND_INS, "ImageNet classification": labelled})
@@ -56,13 +46,11 @@ def _with_baselines(made: Table, baselines: pd.DataFrame, labelled: Mapping[str,
     for name in baselines["baseline"].unique():
         cells = {}
         for words, where in labelled.items():
-            seen = estimate(100 * per_replicate(baselines, baseline=name, **where))
-            cells[words] = plus_minus(seen.mean, seen.half_width)
+            seen = measured(100 * per_replicate(baselines, baseline=name, **where))
+            cells[words] = plus_minus(seen["measured"], seen["half_width"])
             # task, metric and unit are those of the networks
             row = frame[frame["measured_on"] == words].iloc[:1].assign(
-                model=name, paper_value=np.nan, source="", measured=seen.mean, low=seen.low,
-                high=seen.high, half_width=seen.half_width, gain=np.nan, gain_half_width=np.nan,
-                replicates=seen.replicates,
+                model=name, paper_value=np.nan, source="", gain=np.nan, gain_half_width=np.nan, **seen
             )  # fmt: skip
             frame = pd.concat([frame, row], ignore_index=True)
         shown = shown.assign(**{name: shown["stand-in"].map(cells).fillna("")})

@@ -16,7 +16,7 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import SINGLE, of_clean_data
+from featlearn.mrp.labels import MERGED, SINGLE, of_clean_data
 
 #: What could do without pre-training.
 RIVALS = ("random", "supervised", "supervised_head")
@@ -24,13 +24,12 @@ RIVALS = ("random", "supervised", "supervised_head")
 LOOKS = {
     "probe": Look("Mask rec.", PALETTE["mask reconstruction, frozen"]),
     "finetuned": Look("Mask rec. + fine-tuning", PALETTE["mask reconstruction"]),
-    "continued": Look(
-        "Mask rec.\ncontinued on the new task", PALETTE["mask reconstruction, continued"]
-    ),
+    "continued": Look("Mask rec.\ncontinued on the new task",
+                      PALETTE["mask reconstruction, continued"]),
     "random": Look("Random kernels", PALETTE["random features"]),
     "supervised": Look("Supervised from scratch,\nas trained", PALETTE["supervised"]),
     "supervised_head": Look("Supervised from scratch,\nnew head", PALETTE["supervised, new head"]),
-}
+}  # fmt: skip
 #: What a fine-tuning rate is chosen by: accuracy on all classes, both kinds of data alike.
 CRITERIA = ("accuracy_multi_view", SINGLE)
 
@@ -76,11 +75,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
     ticks means with 95 % intervals.
     """
     shown = pick(reported(accuracy), quantity=SINGLE)
-    panels = [
-        (name, case, classes)
-        for name, case in config["cases"].items()
-        for classes in (("old", "new") if case["new_classes"] else ("old",))
-    ]
+    panels = [(name, case, classes) for name, case in config["cases"].items()
+              for classes in (("old", "new") if case["new_classes"] else ("old",))]  # fmt: skip
     down = (len(panels) + 2) // 3
     drawn = canvas(8.6, 0.5 + 2.2 * down)
     axes = drawn.subplots(down, 3, squeeze=False, sharex=True, sharey=True)
@@ -111,11 +107,10 @@ class Transfer(Claims):
            "accuracy on all classes (mean of multi-view and single-view), head on fine-tuned kernels minus the best of: "
            "head on random kernels, supervised as trained, head on its kernels; paired over replicates; of the cases 1, "
            "2a, 2b and 3 the one with the smallest mean", kind=THEOREM, low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           changed="Merged from t19-case-1-, t19-case-2a-, t19-case-2b- and t19-case-3-beats-opponents on 2026-11-25 "
-           "after their results were seen; the band is theirs. The baselines and converged heads came after an earlier "
-           "version had compared with supervised training alone, and with heads that did not fit their training data.",
-           paper_says="“MRP still improves the overall transfer learning performance”",
-           failure="not reproduced")  # fmt: skip
+           changed=f"Merged from t19-case-1-, t19-case-2a-, t19-case-2b- and t19-case-3-beats-opponents {MERGED} The "
+           "baselines and converged heads came after an earlier version had compared with supervised training alone, and "
+           "with heads that did not fit their training data.",
+           paper_says="“MRP still improves the overall transfer learning performance”", failure="not reproduced")  # fmt: skip
     def t19_beats_opponents(self):
         """In every case of the paper, pre-training beats random kernels and training from scratch on new tasks.
 
