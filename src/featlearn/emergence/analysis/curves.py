@@ -6,7 +6,7 @@ printed results and on pilots with other streams. Hidden representation has no p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import history
 from featlearn.core.stats import SPREAD_KIND, estimate
 from featlearn.emergence.analysis import hollow
@@ -128,7 +128,7 @@ def accuracy_curves(
     return drawn
 
 
-def _title(cell: Mapping[str, Any]) -> str:
+def _title(cell: Config) -> str:
     """Labels and sizes of a cell."""
     share = _negative(cell)
     negative = "" if share == 0.5 else f", {100 * share:g} % negative"
@@ -136,7 +136,7 @@ def _title(cell: Mapping[str, Any]) -> str:
     return f"{KINDS[cell['data']['kind']]}{negative}\n{sizes}"
 
 
-def _negative(cell: Mapping[str, Any]) -> float:
+def _negative(cell: Config) -> float:
     """Share of negative labels."""
     return float(cell["data"].get("negative_share", 0.5))
 
@@ -242,7 +242,7 @@ fails="the network does not learn all labels") }}.""")  # fmt: skip
 at $p_o = k^2 / D$ (cell `sparse`) the second step {{ said("emergence/second-step-improves",
 holds="halves the error of the directions, or more", fails="does not halve the error of the directions") }}.""")  # fmt: skip
 def accuracies_of_all_arms(
-    values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
+    values: pd.DataFrame, config: Config, paper_values: PaperValues,
     cells: tuple[tuple[str, int], ...], words: str, seen: str,
 ) -> Table:  # fmt: skip
     """Six arms and what solves the labels without them: {{ words }}
@@ -306,7 +306,7 @@ def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReac
     at = f"curves__{cell}__"
     data = {"patterns": 100, "relevant": 5, "background": 0.5} | data
 
-    def others(config: Mapping[str, Any]) -> str | None:
+    def others(config: Config) -> str | None:
         own = {key: config["curves"][cell]["data"].get(key) for key in data}
         return None if own == data else f"data {own}; the band was derived for {data}."
 
@@ -314,7 +314,7 @@ def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReac
     return first_of(needs(**{at + key: size for key, size in sizes.items()}), others)
 
 
-def dimensions(config: Mapping[str, Any]) -> str | None:
+def dimensions(config: Config) -> str | None:
     """Table A.3 is of two dimensions."""
     own = config["curves"]["parity"]["dimensions"]
     return None if {100, 2000} <= {*own} else f"dimensions {own}; Table A.3 has 100 and 2000."

@@ -6,9 +6,6 @@ other streams: the smallest cosine had a mean of 0.74, and of −0.36 with the m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -18,7 +15,7 @@ from featlearn.core.claims import OBSERVATION, REFUTES_NOTHING, THEOREM, first_o
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
@@ -84,7 +81,7 @@ def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[
 
 
 @table("table-a-7")
-def gradient_directions(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
+def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
     *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better

@@ -6,8 +6,6 @@ Bands are from pilots on other streams and from the hand-written weights.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +24,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, within
 from featlearn.core.stats import estimate
 from featlearn.gemfilter import config as config_of
@@ -268,7 +266,7 @@ VARIANT = (
 )
 
 
-def models_read(config: Mapping[str, Any]) -> bool:
+def models_read(config: Config) -> bool:
     """Whether language models read the needles instead of stand-ins."""
     return set(config_of.readers(config, "haystack")) <= set(config["language"]["models"])
 

@@ -5,8 +5,7 @@ Bands are those of the closed forms; reasons say where a claim is expected to fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, share_interval
 from featlearn.core.stats import number, per_replicate
 from featlearn.icl.points import lines_and_points
@@ -111,7 +110,7 @@ LONGER = (
 )
 
 
-def more_with_rank(icl: Mapping[str, Any], added: bool = False) -> float:
+def more_with_rank(icl: Config, added: bool = False) -> float:
     """Theorem 5.4.2: evaluation loss of the largest over that of the smallest rank.
 
     On a task along the first direction, at the second deviation of label noise; ``added``: what the
@@ -139,7 +138,7 @@ class Regression(Claims):
     paper, kind, possible = "icl", THEOREM, POSITIVE
 
     @classmethod
-    def made(cls, config: Mapping[str, Any]) -> Sequence[Claims]:
+    def made(cls, config: Config) -> Sequence[Claims]:
         sigma = sorted(config["regression"]["sigmas"])[1]
         closed = {"closed": more_with_rank(config), "added": more_with_rank(config, added=True)}
         return (cls(config, sigma=sigma, **{key: number(one) for key, one in closed.items()}),)

@@ -6,9 +6,7 @@ Bands rest on the chapter, on float64 and on closed forms; reasons say where a c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, PaperValues, figure
 from featlearn.core.statistical import Look, history, interval
 from featlearn.core.stats import per_replicate
 
@@ -46,7 +44,7 @@ ABLATIONS = {
 
 
 @figure()
-def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[str, Any]) -> Figure:
+def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues) -> Figure:
     r"""Figure 8.1: is the bound on the loops' error tight?
 
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
@@ -163,7 +161,7 @@ TO_THE_BOUND = (
 LONG = needs(construction__prompts=200, construction__loops=200, construction__examples=128)
 
 
-def printed(looped: Mapping[str, Any]) -> str | None:
+def printed(looped: Config) -> str | None:
     """Figure 8.1 is of 4 features and of 16 to 128 examples."""
     own = looped["construction"]
     found = own["dimension"], min(own["examples"]), max(own["examples"])
@@ -173,7 +171,7 @@ def printed(looped: Mapping[str, Any]) -> str | None:
     return f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
 
 
-def sixteen_fold(looped: Mapping[str, Any]) -> str | None:
+def sixteen_fold(looped: Config) -> str | None:
     """Of the claim on steps that read no prompt."""
     own = looped["construction"]
     n, d = own["judged_examples"], own["dimension"]

@@ -7,9 +7,6 @@ leaves $\prod (1 - \eta |y|^2)$ of the prediction; its optimum over $T$ steps is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -19,7 +16,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, POSITIVE, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import interval
 
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
@@ -122,7 +119,7 @@ def learned_weights(weights: pd.DataFrame) -> Figure:
     return drawn
 
 
-def four_features(looped: Mapping[str, Any]) -> str | None:
+def four_features(looped: Config) -> str | None:
     """Bands rest on closed forms of this number."""
     d = looped["learned"]["dimension"]
     return None if d == 4 else f"{d} features; the bands are of 4."

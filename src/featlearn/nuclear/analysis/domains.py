@@ -6,9 +6,6 @@ from 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -29,7 +26,7 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import FEW, LEAST, interval
 from featlearn.core.stats import plus_minus, summary
 from featlearn.nuclear.config import named
@@ -172,7 +169,7 @@ def ranks(swept: pd.DataFrame) -> Figure:
 @table("table-e-5", which="table-e-5", words="Table E.5, DomainNet")
 @table("table-e-6", which="table-e-6", words="Table E.6")
 def printed_and_measured(
-    accuracies: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, which: str, words: str
+    accuracies: pd.DataFrame, paper_values: PaperValues, config: Config, which: str, words: str
 ) -> Table:  # fmt: skip
     """Accuracy in unseen domains, {{ words }}: printed and measured
 

@@ -6,9 +6,8 @@ beats every representation (a control that fails); with 5 % it does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import per_replicate, summary
 from featlearn.universality.ladder_figures import SHARES, curves
@@ -234,7 +233,7 @@ def _heated(
 @table("table-f-1", contains="stand-in", every=False)
 @table("table-f-4", contains="stand-in", every=True)
 def two_encoders(
-    accuracies: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, every: bool
+    accuracies: pd.DataFrame, paper_values: PaperValues, config: Config, every: bool
 ) -> Table:
     """Two encoders, one pre-trained on more: few and all labels ({{ name }})
 
