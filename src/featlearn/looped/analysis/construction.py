@@ -154,10 +154,6 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
 WELL_CONDITIONED = 64
 #: Features, fewest and most examples of Figure 8.1.
 PRINTED = (4, 16, 128)
-TO_THE_BOUND = (
-    "share of prompts in which the transformer, run with $q = 0$ and steps $1/L$, keeps to the bound "
-    "at every loop and number of examples"
-)
 LONG = needs(construction__prompts=200, construction__loops=200, construction__examples=128)
 
 
@@ -199,24 +195,23 @@ class OfPrompts(Claims):
         frame = wide(self.frames["ablations"], "deviation", "arm")
         return frame.drop(columns="construction").min(axis=1)
 
-    @claim("Theorem 8.16", TO_THE_BOUND, low=0.98, high=1.0, possible=SHARE, statistic="share",
-           paper_says=r"“$|\langle \text{TF}(Z^{(0)}; Q, P), \theta^* \rangle - \alpha| \leq |\alpha| "
-           r"\cdot \exp\left(-\frac{T}{2\kappa}\right)$”")  # fmt: skip
-    def theorem_8_16(self):
-        r"""The error of a prompt's prediction is at most $|\alpha| \exp(-T/(2\kappa))$.
+    @claim("Theorem {number}", "share of prompts in which the transformer, run with $q = 0$ and steps $1/L$, keeps "
+           "to the bound at every loop and number of examples", id="theorem-{id}", low=0.98, high=1.0,
+           possible=SHARE, statistic="share", each=[
+        {"id": "8-16", "number": "8.16", "column": "prediction_holds",
+         "error": r"error of a prompt's prediction is at most $|\alpha| \exp(-T/(2\kappa))$",
+         "paper_says": r"“$|\langle \text{TF}(Z^{(0)}; Q, P), \theta^* \rangle - \alpha| \leq |\alpha| "
+         r"\cdot \exp\left(-\frac{T}{2\kappa}\right)$”"},
+        {"id": "8-25", "number": "8.25", "column": "parameter_holds",
+         "error": r"squared error of $\theta$ is at most $\exp(-T/\kappa)$",
+         "paper_says": r"“$\|\theta^* - \theta^{(T)}\|_2^2 \leq e^{-T/\kappa} R^2.$”"},
+    ])  # fmt: skip
+    def bound_kept(self, column):
+        """The {error}.
 
         All; 200 of 200 leave .981 possible.
         """
-        return wide(self.prompts, "prediction_holds").min(axis=1)
-
-    @claim("Theorem 8.25", TO_THE_BOUND, low=0.98, high=1.0, possible=SHARE, statistic="share",
-           paper_says=r"“$\|\theta^* - \theta^{(T)}\|_2^2 \leq e^{-T/\kappa} R^2.$”")  # fmt: skip
-    def theorem_8_25(self):
-        r"""The squared error of $\theta$ is at most $\exp(-T/\kappa)$.
-
-        All; 200 of 200 leave .981 possible.
-        """
-        return wide(self.prompts, "parameter_holds").min(axis=1)
+        return wide(self.prompts, column).min(axis=1)
 
     @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half of the "
            r"loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9, high=1.1, possible=POSITIVE,

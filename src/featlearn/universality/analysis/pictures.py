@@ -5,10 +5,9 @@ Bands are those of the vectors; that of the rise is from 0, after pilots on othe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
@@ -16,9 +15,6 @@ from featlearn.core.publish import figure
 from featlearn.universality.ladder_figures import ladder
 from featlearn.universality.readings import AVERAGE_INCREASES, FEW, TARGET_DECREASES, stand_in
 from featlearn.universality.readings import Pictures as Readings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @figure()

@@ -6,15 +6,10 @@ other streams: one of three replicates, one of two with half of the steps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
-from featlearn.core.publish import figure
-from featlearn.universality.ladder_figures import ladder
 from featlearn.universality.readings import (
     AVERAGE_INCREASES,
     FEW,
@@ -22,24 +17,6 @@ from featlearn.universality.readings import (
     Pictures,
     stand_in,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-@figure()
-def residual(pictures: pd.DataFrame) -> Figure:
-    """With residual networks, does the average rise and the target fall?
-
-    *What to see:* with all labels {{ said("universality/residual-target-falls", holds="the target falls", fails="the
-    target does not fall by .02") }}; {{ said("universality/residual-average-rises", holds="the average rises",
-    fails="the average does not rise") }}. With few and all {{ said("universality/residual-learned-not-raw",
-    holds="learning leads methods without", fails="learning does not lead methods without by .05") }}. As figure
-    *pictures*, by default with one residual block of 16 channels; random features are all cells of its map at the
-    start, dots are replicates.
-    """
-    return ladder(pictures)
-
 
 SIZES = needs(residual__replicates=5, residual__steps=300)
 LADDER = "accuracy after pre-training on all sets less that on the target alone, all labels"
