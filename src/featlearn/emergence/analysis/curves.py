@@ -303,15 +303,14 @@ def file(cell: str) -> str:
 
 def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReach:
     """Sizes of desk: fewer neurons or samples were not tried in the pilots; ``data`` as given."""
-    at = f"curves__{cell}__"
     data = {"patterns": 100, "relevant": 5, "background": 0.5} | data
 
     def others(config: Config) -> str | None:
         own = {key: config["curves"][cell]["data"].get(key) for key in data}
         return None if own == data else f"data {own}; the band was derived for {data}."
 
-    sizes = {"replicates": 5, "pairs": pairs, "samples__train": samples}
-    return first_of(needs(**{at + key: size for key, size in sizes.items()}), others)
+    sizes = needs(f"curves__{cell}", replicates=5, pairs=pairs, samples__train=samples)
+    return first_of(sizes, others)
 
 
 def dimensions(config: Config) -> str | None:

@@ -57,11 +57,8 @@ class OfTheGeneralSetting(Claims):
 
     paper, kind = "emergence", OBSERVATION
     artefact = "emergence/measurements/general/0.1.parquet"
-    out_of_reach = needs(
-        general__replicates=5, general__pairs=100, general__samples__train=10000,
-        general__data__patterns=100, general__data__relevant=5, general__dimension=200, general__spread=0.3,
-        general__steps=800,
-    )  # fmt: skip
+    out_of_reach = needs("general", replicates=5, pairs=100, samples__train=10000, data__patterns=100,
+                         data__relevant=5, dimension=200, spread=0.3, steps=800)  # fmt: skip
 
     @claim("ours, behind appendix A.8", "test accuracy of the network minus that of the best of NTK, random "
            "features, 300 Fourier features of an RBF kernel and raw input, noise 0.1", low=0.06, high=1.0,

@@ -99,11 +99,8 @@ class OfTheMixture(Claims):
     paper, kind = "emergence", THEOREM
     artefact = "emergence/measurements/mixture/values.parquet"
     changed = "A theorem since a published run, an observation before: it is printed."
-    out_of_reach = needs(
-        mixture__replicates=3, mixture__neurons=800, mixture__settings__first__epochs=80,
-        mixture__settings__first__samples__train=2500,
-        mixture__settings__third__samples__train=5000,
-    )  # fmt: skip
+    out_of_reach = needs("mixture", replicates=3, neurons=800, settings__first__epochs=80,
+                         settings__first__samples__train=2500, settings__third__samples__train=5000)  # fmt: skip
 
     def end(self, setting, quantity):
         """A quantity after the last epoch."""

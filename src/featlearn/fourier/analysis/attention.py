@@ -116,8 +116,7 @@ BROKEN = (
 
 def reach(cell: str, modulus: int, steps: int) -> OutOfReach:
     """Least sizes of a cell."""
-    sizes = {"modulus": modulus, "heads": 16, "steps": steps, "replicates": 3}
-    return needs(**{f"attention__{cell}__{key}": value for key, value in sizes.items()})
+    return needs(f"attention__{cell}", modulus=modulus, heads=16, steps=steps, replicates=3)
 
 
 class Attention(Claims):

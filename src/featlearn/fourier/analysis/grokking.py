@@ -99,10 +99,9 @@ class Grokking(Claims):
     paper, kind = "fourier", OBSERVATION
     artefact = f"{FOLDER}/two-passages.parquet"
     out_of_reach = needs(
-        grokking__two__modulus=53, grokking__three__modulus=13, grokking__four__modulus=7,
-        grokking__two__transformer__steps=2000, grokking__three__transformer__steps=2000,
-        grokking__four__transformer__steps=2000, grokking__two__replicates=3,
-        grokking__three__replicates=3, grokking__four__replicates=3,
+        "grokking", two__modulus=53, three__modulus=13, four__modulus=7, two__transformer__steps=2000,
+        three__transformer__steps=2000, four__transformer__steps=2000, two__replicates=3,
+        three__replicates=3, four__replicates=3,
     )  # fmt: skip
 
     def delay(self, cell, split, model="transformer", never=False):

@@ -152,8 +152,8 @@ class Lemmas(Claims):
     paper, kind = "gradient_features", THEOREM
 
     @claim("Lemmas 3.14, B.6", r"slope of $\log E|g - g^*|$ over $\log mp$, of the law of which it is flatter",
-           low=-2.0, high=-0.25, out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000,
-                              lemmas__existence__mixture__neurons=1_000_000), id="lemma-3.14",
+           low=-2.0, high=-0.25, out_of_reach=needs("lemmas", replicates=5, existence__neurons=300_000,
+           existence__mixture__neurons=1_000_000), id="lemma-3.14",
            artefact="gradient_features/measurements/lemmas/existence.parquet", paper_says=r"“$\leq "
            r"\text{OPT}_{\mathbf{d}, r, B_F, S_{p, \gamma}, B_G} + \sqrt{2} r B_{a1} B_{x1} \left(\sqrt{\gamma} + "
            r"\sqrt{\frac{2B_b}{\sqrt{\text{mp}} B_G}} \right)$”")  # fmt: skip

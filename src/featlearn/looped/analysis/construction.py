@@ -154,7 +154,7 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
 WELL_CONDITIONED = 64
 #: Features, fewest and most examples of Figure 8.1.
 PRINTED = (4, 16, 128)
-LONG = needs(construction__prompts=200, construction__loops=200, construction__examples=128)
+LONG = needs("construction", prompts=200, loops=200, examples=128)
 
 
 def printed(looped: Config) -> str | None:
@@ -272,10 +272,8 @@ class OfConditionNumbers(Claims):
     """Condition numbers of Gaussian prompts."""
 
     paper, kind, possible = "looped", THEOREM, POSITIVE
-    out_of_reach = needs(
-        construction__proportional__dimensions=256, construction__proportional__ratios=1024,
-        construction__proportional__replicates=5, construction__proportional__draws=10,
-    )  # fmt: skip
+    out_of_reach = needs("construction__proportional", dimensions=256, ratios=1024, replicates=5,
+                         draws=10)  # fmt: skip
 
     @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of a mean of ten",
            low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",

@@ -129,10 +129,8 @@ class Learned(Claims):
     """Learned weights against closed forms that bound them."""
 
     paper, kind = "looped", OBSERVATION
-    out_of_reach = first_of(needs(
-        learned__replicates=5, learned__iterations=100, learned__loops=3,
-        learned__prompts__train=6000, learned__prompts__test=4000,
-    ), four_features)  # fmt: skip
+    out_of_reach = first_of(needs("learned", replicates=5, iterations=100, loops=3, prompts__train=6000,
+                                  prompts__test=4000), four_features)  # fmt: skip
 
     def log_ratio(self, first, second, loss):
         """log10 of the ratio of two methods' errors: a row a replicate, a column a size."""
