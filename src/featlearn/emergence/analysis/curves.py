@@ -34,6 +34,7 @@ from featlearn.core.statistical import history
 from featlearn.core.stats import SPREAD_KIND, estimate
 from featlearn.emergence.analysis import hollow
 from featlearn.emergence.analysis import panels as maps_of
+from featlearn.emergence.frames import ARMS as READ
 from featlearn.emergence.frames import (
     NEURONS,
     accuracies,
@@ -53,7 +54,6 @@ TRAINED = {"network": ("network", PALETTE["network"]),
            "rf": ("random features", PALETTE["random features"])}  # fmt: skip
 #: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
-MOMENTS = ("start", "after one step", "after two steps")
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
 ARMS = {
@@ -77,8 +77,6 @@ PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean o
 FIXED = ("ntk", "rf", "rbf", "linear")
 #: Columns of the tables.
 ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
-#: What has no training samples.
-EXACT = ("threshold", "majority", "flat_majority")
 
 
 @figure("fig-2-1", panels=(("parity", ""),), words="parity labels (Figure 2.1)",
@@ -199,9 +197,9 @@ def weight_maps(
     drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
     for (title, own), line in zip(lines, axes, strict=True):
         line[0].set_title(title, fontsize=8.5)
-        for moment, ax in enumerate(line):
-            _map(ax, own, moment)
-            ax.set_xlabel(MOMENTS[moment])
+        for moment, words in enumerate(("start", "after one step", "after two steps")):
+            _map(line[moment], own, moment)
+            line[moment].set_xlabel(words)
     return drawn
 
 
@@ -286,7 +284,7 @@ def _rows(
     """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
     for arm in (one for one in ARMS if is_measured(values, cell, one)):
-        quantities = {"train": arm not in EXACT, "test": True,
+        quantities = {"train": READ[arm][1] != "exact", "test": True,
                       "balanced": unequal and arm != "threshold", "cosine": arm in NEURONS}  # fmt: skip
         for quantity in (name for name, has in quantities.items() if has):
             own = (cosine(values, cell, arm, d) if quantity == "cosine"
@@ -379,7 +377,7 @@ class OfNetworks(Claims):
 
 
 class OfParity(Claims):
-    """Parity labels."""
+    """Parity labels, and what a linear classifier makes of interval labels."""
 
     paper, kind, possible = "emergence", THEOREM, SHARE
     artefact, out_of_reach = file("parity"), reach("parity", 300)
@@ -531,12 +529,6 @@ class OfParity(Claims):
         """
         own = pick(self.values, cell="parity", structured=True, arm="theory-1")
         return at_the_end(own, "test")
-
-
-class OfOtherLaws(Claims):
-    """Interval labels."""
-
-    paper = "emergence"
 
     @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5, high=0.95,
            possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL),

@@ -42,10 +42,6 @@ def _table(
     return Table(frame, both, f"{NOTE}{note} At most {prompts} prompts a task.")
 
 
-def _method(arm: str, kept: int) -> str:
-    return ARMS[arm] + (f"-{kept}" if kept else "")
-
-
 @table("table-9-1", framed=False, label="Table 9.1")
 @table("table-g-1", framed=True, label="Table G.1")
 def methods(tasks: pd.DataFrame, paper_values: PaperValues, framed: bool, label: str) -> Table:
@@ -54,7 +50,8 @@ def methods(tasks: pd.DataFrame, paper_values: PaperValues, framed: bool, label:
     own = tasks[(tasks["framed"] == framed) & tasks["chosen"]]
     note = ("As one message in the chat template; of the stand-in, with four tokens before the text."
             if framed else "Without a chat template.")  # fmt: skip
-    return _table(own, ["arm", "kept"], _method, paper_table(paper_values, printed)[0], note)
+    return _table(own, ["arm", "kept"], lambda arm, kept: ARMS[arm] + (f"-{kept}" if kept else ""),
+                  paper_table(paper_values, printed)[0], note)  # fmt: skip
 
 
 @table("table-9-2")

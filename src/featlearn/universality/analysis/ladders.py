@@ -143,7 +143,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
     alone (ring) to all tasks; means with 95 % intervals. Vectors stand in for pictures, worlds (rows) for three
-    families of data; table *changes* has paired differences.
+    families of data.
     """
     panels = _panels(config, METHODS, every=True)
     drawn, axes = _grid(panels)
