@@ -22,13 +22,7 @@ from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import summary
 from featlearn.universality.config import SHARES as PERCENT
 from featlearn.universality.ladder_figures import LOOKS, NAMES, SHARES, climbed
-from featlearn.universality.readings import (
-    ALL,
-    AVERAGE_INCREASES,
-    FEW,
-    TARGET_DECREASES,
-    Pictures,
-)
+from featlearn.universality.readings import ALL, AVERAGE_INCREASES, FEW, TARGET_DECREASES, Pictures
 from featlearn.universality.words import UNTRAINED
 
 #: Of the config and of the frames, one a ladder.
