@@ -20,20 +20,6 @@ SHOWN = {
 }  # fmt: skip
 
 
-def outcomes(values: pd.DataFrame) -> pd.DataFrame:
-    """Rows noise, arm, replicate, value: test accuracies, and of what is no arm what it is of."""
-    result = []
-    others = {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
-    for cell, own in values.groupby("cell", sort=False):
-        for arm in SHOWN:
-            name, quantity = others.get(arm, (arm, "test"))
-            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
-                    else by_replicate(pick(own, arm=name), quantity))  # fmt: skip
-            each = seen.rename("value").reset_index()
-            result.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
-    return pd.concat(result, ignore_index=True).sort_values("noise", kind="stable")
-
-
 @table("general")
 def general(values: pd.DataFrame) -> Table:
     r"""The general setting: patterns that overlap, inputs with noise
@@ -45,7 +31,15 @@ def general(values: pd.DataFrame) -> Table:
     least squares with the true dictionary recovers; cosine of the median neuron with the sum of relevant patterns;
     overlap of patterns ($\sqrt{d}$ times their largest inner product).
     """
-    result = summary(outcomes(values), ["arm", "noise"])
+    rows, others = [], {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
+    for cell, own in values.groupby("cell", sort=False):
+        for arm in SHOWN:
+            name, quantity = others.get(arm, (arm, "test"))
+            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
+                    else by_replicate(pick(own, arm=name), quantity))  # fmt: skip
+            each = seen.rename("value").reset_index()
+            rows.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
+    result = summary(pd.concat(rows).sort_values("noise", kind="stable"), ["arm", "noise"])
     words = result["noise"].map(lambda noise: f"noise {noise:g}")
     named = result.assign(arm=result["arm"].map(SHOWN), noise=words)
     shown = side_by_side(named, ["arm"], "noise", {name: name for name in words.unique()})

@@ -415,11 +415,6 @@ class Trained(StandIn):
         super().__init__(config)
         self.words = {"short": self.lengths[0], "beyond": self.lengths[:3][-1]}
 
-    def by_layer(self, column):
-        """Of *safe* with each layer as the filter, beyond the training's length."""
-        own = pick(self.layers, network="trained", arm="safe", n=self.words["beyond"])
-        return own.groupby(["replicate", "layer"])[column].mean().unstack()  # noqa: PD010
-
     def minus(self, arm, other, at):
         return self.exact(arm, self.words[at]) - self.exact(other, self.words[at])
 
@@ -482,7 +477,9 @@ class Trained(StandIn):
 
         {why} The band asks for a third to a half of that.
         """
-        wide, at = self.by_layer(column), self.config["trained"]["filter_layer"]
+        own = pick(self.layers, network="trained", arm="safe", n=self.words["beyond"])
+        wide = own.groupby(["replicate", "layer"])[column].mean().unstack()  # noqa: PD010
+        at = self.config["trained"]["filter_layer"]
         others = {"find": wide[0], "fall": wide[wide.columns.max()]}
         best = wide.loc[:, wide.columns < at].max(axis=1)
         return wide[at] - others.get(id, best)
