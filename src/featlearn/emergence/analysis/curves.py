@@ -34,7 +34,6 @@ from featlearn.core.statistical import history
 from featlearn.core.stats import SPREAD_KIND, estimate
 from featlearn.emergence.analysis import hollow
 from featlearn.emergence.analysis import panels as maps_of
-from featlearn.emergence.frames import ARMS as READ
 from featlearn.emergence.frames import (
     NEURONS,
     accuracies,
@@ -284,7 +283,7 @@ def _rows(
     """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
     for arm in (one for one in ARMS if is_measured(values, cell, one)):
-        quantities = {"train": READ[arm][1] != "exact", "test": True,
+        quantities = {"train": arm not in ("threshold", "majority", "flat_majority"), "test": True,
                       "balanced": unequal and arm != "threshold", "cosine": arm in NEURONS}  # fmt: skip
         for quantity in (name for name, has in quantities.items() if has):
             own = (cosine(values, cell, arm, d) if quantity == "cosine"

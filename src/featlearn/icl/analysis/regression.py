@@ -5,8 +5,6 @@ Bands are those of the closed forms; reasons say where a claim is expected to fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -134,7 +132,7 @@ class Regression(Claims):
     paper, kind, possible = "icl", THEOREM, POSITIVE
 
     @classmethod
-    def made(cls, config: Config) -> Sequence[Claims]:
+    def made(cls, config):
         sigma = sorted(config["regression"]["sigmas"])[1]
         closed = {"closed": more_with_rank(config), "added": more_with_rank(config, added=True)}
         return (cls(config, sigma=sigma, **{key: number(one) for key, one in closed.items()}),)
