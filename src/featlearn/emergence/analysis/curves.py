@@ -56,20 +56,12 @@ KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes":
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
 ARMS = {
-    "network": "Network",
-    "unweighted": "Network, two steps by the plain loss",
-    "ntk": "NTK",
-    "rf": "Random features",
-    "rbf": "RBF kernel",
-    "one_step": "One Step",
-    "two_step": "Two Step",
-    "rescaled": "One Step, lengths and biases of Two",
-    "flat": "Network w/o structure",
-    "linear": "linear on the input",
-    "threshold": "best threshold on the count",
-    "majority": "majority",
-    "flat_majority": "majority w/o structure",
-}
+    "network": "Network", "unweighted": "Network, two steps by the plain loss", "ntk": "NTK",
+    "rf": "Random features", "rbf": "RBF kernel", "one_step": "One Step", "two_step": "Two Step",
+    "rescaled": "One Step, lengths and biases of Two", "flat": "Network w/o structure",
+    "linear": "linear on the input", "threshold": "best threshold on the count",
+    "majority": "majority", "flat_majority": "majority w/o structure",
+}  # fmt: skip
 PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean over both labels",
          "cosine": "largest cosine"}  # fmt: skip
 #: What is fixed before any label is seen.

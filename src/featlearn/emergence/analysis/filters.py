@@ -26,13 +26,11 @@ COSINES = {
     "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
 }  # fmt: skip
 DESCENTS = {
-    "gradients": "plain descent",
-    "all_gradients": "plain descent, all filters",
+    "gradients": "plain descent", "all_gradients": "plain descent, all filters",
     "shuffled": "plain descent, shuffled labels",
-    "all_shuffled": "plain descent, shuffled labels, all filters",
-    "in_training": "training",
+    "all_shuffled": "plain descent, shuffled labels, all filters", "in_training": "training",
     "all_in_training": "training, all filters",
-}
+}  # fmt: skip
 
 
 @figure("fig-a-16", place=0, words="the narrower network (Figure A.16)")

@@ -22,20 +22,13 @@ from featlearn.core.statistical import interval
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
 CLASSES = (1, 6, 5, 1)
 METHODS = {
-    "nothing": "output 0",
-    "constant step": "constant step, validated",
-    "steps": "steps learned",
-    "best shared steps": "best shared steps",
-    "all": "Q, P and steps learned",
+    "nothing": "output 0", "constant step": "constant step, validated", "steps": "steps learned",
+    "best shared steps": "best shared steps", "all": "Q, P and steps learned",
     "steps, as printed": "steps learned on the task",
-    "all, as printed": "Q, P and steps learned on the task",
-    "one loop": "one loop, 1 / ‖y‖²",
-    "1 / L": "construction, 1 / L",
-    "best own step": "2 / (L + μ)",
-    "Chebyshev": "Chebyshev",
-    "conjugate gradients": "conjugate gradients",
-    "least squares": "least squares",
-}
+    "all, as printed": "Q, P and steps learned on the task", "one loop": "one loop, 1 / ‖y‖²",
+    "1 / L": "construction, 1 / L", "best own step": "2 / (L + μ)", "Chebyshev": "Chebyshev",
+    "conjugate gradients": "conjugate gradients", "least squares": "least squares",
+}  # fmt: skip
 #: Below it lies only what solves the prompt up to rounding; drawn as zero, off the axis.
 EDGE = 1e-9
 LOSSES = {"parameter": r"squared error of $\theta$", "prediction": "squared error of the task"}
