@@ -109,9 +109,8 @@ def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
     by their share; of uniform parity those that start constant on the block {{
     said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
     """
-    inside = neurons[["law", "replicate", "size"]].copy()
-    for column in ("start", "sampled", "predicted", "population"):
-        inside[column] = (neurons[column] > 1 - config["gamma"]).astype(float)
+    cosines = neurons[["start", "sampled", "predicted", "population"]]
+    inside = neurons.assign(**(cosines > 1 - config["gamma"]).astype(float))
     shares = inside.groupby(["law", "replicate"], sort=False)[list(COLUMNS)].mean().reset_index()
     long = shares.melt(["law", "replicate"], list(COLUMNS), "quantity")
     means = summary(long, ["law", "quantity"])

@@ -28,7 +28,7 @@ from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import FEW, LEAST, interval
-from featlearn.core.stats import plus_minus, summary
+from featlearn.core.stats import side_by_side, summary
 from featlearn.nuclear.config import named
 
 #: The same training averaged by SWAD, as it is called.
@@ -191,17 +191,12 @@ def printed_and_measured(
     theirs = named(name, config["domains"]["made"], which, own["domain"].unique())
     own = own.assign(value=own["value"] * 100, domain=own["domain"].replace(theirs))
     means = summary(own, ["algorithm", "domain"])
-    few = means["replicates"] < LEAST
-    told = means.assign(cell=[plus_minus(m, h) for m, h in
-                              zip(means["mean"], means["half_width"].mask(few), strict=True)])  # fmt: skip
-    here = told.pivot_table(index="algorithm", columns="domain", values="cell", aggfunc="first",
-                            sort=False)  # fmt: skip
-    if not theirs:
-        heads = {one: f"here: {one}" for one in here.columns if one != AVERAGE}
-        here = here.rename(columns=heads | {AVERAGE: "here: mean"})
-    shown = pd.concat([
-        here.reset_index().assign(**{"": "here"}), wide.reset_index().assign(**{"": "thesis"}),
-    ]).fillna("-")  # fmt: skip
+    told = means.assign(half_width=means["half_width"].mask(means["replicates"] < LEAST))
+    heads = {one: one if theirs else f"here: {'mean' if one == AVERAGE else one}"
+             for one in means["domain"].unique()}  # fmt: skip
+    here = side_by_side(told, ["algorithm"], "domain", heads)
+    both = [here.assign(**{"": "here"}), wide.reset_index().assign(**{"": "thesis"})]
+    shown = pd.concat(both).fillna("-")
     columns = ["", "algorithm", *(c for c in shown.columns if c not in ("", "algorithm"))]
     ours = means.rename(columns={"mean": "measured", "domain": "column"})
     printed = printed.drop(columns=["measured", "place"])
