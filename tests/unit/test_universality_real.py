@@ -41,6 +41,6 @@ def test_the_worst_of_the_ladders_is_read(frames):
     claims = Real(CONFIG)
     for name, frame in frames.items():
         setattr(claims, name, frame)
-    assert np.allclose(claims.target_falls(), -0.06)
-    assert np.allclose(claims.average_rises(), 0.02)
+    assert np.allclose(claims.trade_off("target"), -0.06)
+    assert np.allclose(claims.trade_off("average"), 0.02)
     assert np.allclose(claims.learned_not_raw(), 0.1)

@@ -215,8 +215,12 @@ class Claim:
         )
 
 
-def needs(**least: float) -> OutOfReach:
-    """Out of reach where a number, or a list's largest, is below ``section__key=least``."""
+def needs(at: str = "", /, **sizes: float) -> OutOfReach:
+    """Out of reach where a number, or a list's largest, is below ``section__key=least``.
+
+    ``at``: the section, or a part of it, that all keys are in.
+    """
+    least = {f"{at}__{key}" if at else key: size for key, size in sizes.items()}
 
     def reason(config: Mapping[str, Any]) -> str | None:
         own = {place: _at(config, place) for place in least}
@@ -235,7 +239,7 @@ def _at(config: Any, place: str) -> Any:
 
 def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
     """Out of reach with fewer than ``least`` replicates in a section of the config."""
-    return needs(**{f"{section}__replicates": least})
+    return needs(section, replicates=least)
 
 
 def _sizes(sizes: Mapping[str, Any]) -> str:

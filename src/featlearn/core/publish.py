@@ -36,8 +36,8 @@ CONFIG = "config"
 PACKAGE = Path(__file__).resolve().parents[1]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-#: What the parameter ``config`` gets.
-Config = Mapping[str, Any]
+#: What the parameter ``config`` gets, and ``paper_values``: printed tables by name.
+Config = PaperValues = Mapping[str, Any]
 
 
 class Table(NamedTuple):

@@ -10,14 +10,7 @@ from torch import Tensor
 
 from featlearn.core.heads import choose
 from featlearn.core.seeds import Streams
-from featlearn.universality.data import (
-    World,
-    classes_of,
-    draw_latent,
-    draw_world,
-    noise_of,
-    seen,
-)
+from featlearn.universality.data import World, classes_of, draw_latent, draw_world, noise_of, seen
 
 PARTS = ("train", "validation", "test")
 

@@ -6,7 +6,7 @@ printed results and on pilots with other streams. Hidden representation has no p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import history
 from featlearn.core.stats import SPREAD_KIND, estimate
 from featlearn.emergence.analysis import hollow
@@ -53,32 +53,21 @@ TRAINED = {"network": ("network", PALETTE["network"]),
            "rf": ("random features", PALETTE["random features"])}  # fmt: skip
 #: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
-MOMENTS = ("start", "after one step", "after two steps")
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
 ARMS = {
-    "network": "Network",
-    "unweighted": "Network, two steps by the plain loss",
-    "ntk": "NTK",
-    "rf": "Random features",
-    "rbf": "RBF kernel",
-    "one_step": "One Step",
-    "two_step": "Two Step",
-    "rescaled": "One Step, lengths and biases of Two",
-    "flat": "Network w/o structure",
-    "linear": "linear on the input",
-    "threshold": "best threshold on the count",
-    "majority": "majority",
-    "flat_majority": "majority w/o structure",
-}
+    "network": "Network", "unweighted": "Network, two steps by the plain loss", "ntk": "NTK",
+    "rf": "Random features", "rbf": "RBF kernel", "one_step": "One Step", "two_step": "Two Step",
+    "rescaled": "One Step, lengths and biases of Two", "flat": "Network w/o structure",
+    "linear": "linear on the input", "threshold": "best threshold on the count",
+    "majority": "majority", "flat_majority": "majority w/o structure",
+}  # fmt: skip
 PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean over both labels",
          "cosine": "largest cosine"}  # fmt: skip
 #: What is fixed before any label is seen.
 FIXED = ("ntk", "rf", "rbf", "linear")
 #: Columns of the tables.
 ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
-#: What has no training samples.
-EXACT = ("threshold", "majority", "flat_majority")
 
 
 @figure("fig-2-1", panels=(("parity", ""),), words="parity labels (Figure 2.1)",
@@ -128,7 +117,7 @@ def accuracy_curves(
     return drawn
 
 
-def _title(cell: Mapping[str, Any]) -> str:
+def _title(cell: Config) -> str:
     """Labels and sizes of a cell."""
     share = _negative(cell)
     negative = "" if share == 0.5 else f", {100 * share:g} % negative"
@@ -136,7 +125,7 @@ def _title(cell: Mapping[str, Any]) -> str:
     return f"{KINDS[cell['data']['kind']]}{negative}\n{sizes}"
 
 
-def _negative(cell: Mapping[str, Any]) -> float:
+def _negative(cell: Config) -> float:
     """Share of negative labels."""
     return float(cell["data"].get("negative_share", 0.5))
 
@@ -199,9 +188,9 @@ def weight_maps(
     drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
     for (title, own), line in zip(lines, axes, strict=True):
         line[0].set_title(title, fontsize=8.5)
-        for moment, ax in enumerate(line):
-            _map(ax, own, moment)
-            ax.set_xlabel(MOMENTS[moment])
+        for moment, words in enumerate(("start", "after one step", "after two steps")):
+            _map(line[moment], own, moment)
+            line[moment].set_xlabel(words)
     return drawn
 
 
@@ -242,7 +231,7 @@ fails="the network does not learn all labels") }}.""")  # fmt: skip
 at $p_o = k^2 / D$ (cell `sparse`) the second step {{ said("emergence/second-step-improves",
 holds="halves the error of the directions, or more", fails="does not halve the error of the directions") }}.""")  # fmt: skip
 def accuracies_of_all_arms(
-    values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
+    values: pd.DataFrame, config: Config, paper_values: PaperValues,
     cells: tuple[tuple[str, int], ...], words: str, seen: str,
 ) -> Table:  # fmt: skip
     """Six arms and what solves the labels without them: {{ words }}
@@ -286,7 +275,7 @@ def _rows(
     """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
     for arm in (one for one in ARMS if is_measured(values, cell, one)):
-        quantities = {"train": arm not in EXACT, "test": True,
+        quantities = {"train": arm not in ("threshold", "majority", "flat_majority"), "test": True,
                       "balanced": unequal and arm != "threshold", "cosine": arm in NEURONS}  # fmt: skip
         for quantity in (name for name, has in quantities.items() if has):
             own = (cosine(values, cell, arm, d) if quantity == "cosine"
@@ -303,18 +292,17 @@ def file(cell: str) -> str:
 
 def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReach:
     """Sizes of desk: fewer neurons or samples were not tried in the pilots; ``data`` as given."""
-    at = f"curves__{cell}__"
     data = {"patterns": 100, "relevant": 5, "background": 0.5} | data
 
-    def others(config: Mapping[str, Any]) -> str | None:
+    def others(config: Config) -> str | None:
         own = {key: config["curves"][cell]["data"].get(key) for key in data}
         return None if own == data else f"data {own}; the band was derived for {data}."
 
-    sizes = {"replicates": 5, "pairs": pairs, "samples__train": samples}
-    return first_of(needs(**{at + key: size for key, size in sizes.items()}), others)
+    sizes = needs(f"curves__{cell}", replicates=5, pairs=pairs, samples__train=samples)
+    return first_of(sizes, others)
 
 
-def dimensions(config: Mapping[str, Any]) -> str | None:
+def dimensions(config: Config) -> str | None:
     """Table A.3 is of two dimensions."""
     own = config["curves"]["parity"]["dimensions"]
     return None if {100, 2000} <= {*own} else f"dimensions {own}; Table A.3 has 100 and 2000."
@@ -380,7 +368,7 @@ class OfNetworks(Claims):
 
 
 class OfParity(Claims):
-    """Parity labels."""
+    """Parity labels, and what a linear classifier makes of interval labels."""
 
     paper, kind, possible = "emergence", THEOREM, SHARE
     artefact, out_of_reach = file("parity"), reach("parity", 300)
@@ -532,12 +520,6 @@ class OfParity(Claims):
         """
         own = pick(self.values, cell="parity", structured=True, arm="theory-1")
         return at_the_end(own, "test")
-
-
-class OfOtherLaws(Claims):
-    """Interval labels."""
-
-    paper = "emergence"
 
     @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5, high=0.95,
            possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL),

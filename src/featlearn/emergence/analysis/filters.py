@@ -6,9 +6,6 @@ other streams: the smallest cosine had a mean of 0.74, and of −0.36 with the m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -18,7 +15,7 @@ from featlearn.core.claims import OBSERVATION, REFUTES_NOTHING, THEOREM, first_o
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
@@ -29,13 +26,11 @@ COSINES = {
     "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
 }  # fmt: skip
 DESCENTS = {
-    "gradients": "plain descent",
-    "all_gradients": "plain descent, all filters",
+    "gradients": "plain descent", "all_gradients": "plain descent, all filters",
     "shuffled": "plain descent, shuffled labels",
-    "all_shuffled": "plain descent, shuffled labels, all filters",
-    "in_training": "training",
+    "all_shuffled": "plain descent, shuffled labels, all filters", "in_training": "training",
     "all_in_training": "training, all filters",
-}
+}  # fmt: skip
 
 
 @figure("fig-a-16", place=0, words="the narrower network (Figure A.16)")
@@ -84,7 +79,7 @@ def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[
 
 
 @table("table-a-7")
-def gradient_directions(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
+def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
     *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better

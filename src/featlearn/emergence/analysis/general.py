@@ -20,20 +20,6 @@ SHOWN = {
 }  # fmt: skip
 
 
-def outcomes(values: pd.DataFrame) -> pd.DataFrame:
-    """Rows noise, arm, replicate, value: test accuracies, and of what is no arm what it is of."""
-    result = []
-    others = {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
-    for cell, own in values.groupby("cell", sort=False):
-        for arm in SHOWN:
-            name, quantity = others.get(arm, (arm, "test"))
-            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
-                    else by_replicate(pick(own, arm=name), quantity))  # fmt: skip
-            each = seen.rename("value").reset_index()
-            result.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
-    return pd.concat(result, ignore_index=True).sort_values("noise", kind="stable")
-
-
 @table("general")
 def general(values: pd.DataFrame) -> Table:
     r"""The general setting: patterns that overlap, inputs with noise
@@ -45,7 +31,15 @@ def general(values: pd.DataFrame) -> Table:
     least squares with the true dictionary recovers; cosine of the median neuron with the sum of relevant patterns;
     overlap of patterns ($\sqrt{d}$ times their largest inner product).
     """
-    result = summary(outcomes(values), ["arm", "noise"])
+    rows, others = [], {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
+    for cell, own in values.groupby("cell", sort=False):
+        for arm in SHOWN:
+            name, quantity = others.get(arm, (arm, "test"))
+            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
+                    else by_replicate(pick(own, arm=name), quantity))  # fmt: skip
+            each = seen.rename("value").reset_index()
+            rows.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
+    result = summary(pd.concat(rows).sort_values("noise", kind="stable"), ["arm", "noise"])
     words = result["noise"].map(lambda noise: f"noise {noise:g}")
     named = result.assign(arm=result["arm"].map(SHOWN), noise=words)
     shown = side_by_side(named, ["arm"], "noise", {name: name for name in words.unique()})
@@ -57,11 +51,8 @@ class OfTheGeneralSetting(Claims):
 
     paper, kind = "emergence", OBSERVATION
     artefact = "emergence/measurements/general/0.1.parquet"
-    out_of_reach = needs(
-        general__replicates=5, general__pairs=100, general__samples__train=10000,
-        general__data__patterns=100, general__data__relevant=5, general__dimension=200, general__spread=0.3,
-        general__steps=800,
-    )  # fmt: skip
+    out_of_reach = needs("general", replicates=5, pairs=100, samples__train=10000, data__patterns=100,
+                         data__relevant=5, dimension=200, spread=0.3, steps=800)  # fmt: skip
 
     @claim("ours, behind appendix A.8", "test accuracy of the network minus that of the best of NTK, random "
            "features, 300 Fourier features of an RBF kernel and raw input, noise 0.1", low=0.06, high=1.0,

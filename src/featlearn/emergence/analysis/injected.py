@@ -168,11 +168,11 @@ class OfStudents(Claims):
     """Students of teachers on the pictures that are always there."""
 
     paper, kind = "emergence", THEOREM
-    out_of_reach = first_of(needs(
-        injected__mnist__replicates=5, injected__mnist__students__steps=600,
-        injected__mnist__pictures__samples__train=800, injected__mnist__descent__times=5,
-        injected__mnist__descent__steps=1500,
-    ), original("injected__mnist__pictures__original"))  # fmt: skip
+    out_of_reach = first_of(
+        needs("injected__mnist", replicates=5, students__steps=600, pictures__samples__train=800,
+              descent__times=5, descent__steps=1500),
+        original("injected__mnist__pictures__original"),
+    )  # fmt: skip
     changed = REFUTES_NOTHING
 
     def end(self, arm, part, cell="gaussian"):

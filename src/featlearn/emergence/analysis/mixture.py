@@ -5,9 +5,6 @@ Bands are from one run of each setting, with one seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -17,7 +14,7 @@ from featlearn.core.claims import SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import PaperValues, Table, figure, table
 from featlearn.core.stats import per_replicate, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
@@ -69,7 +66,7 @@ QUANTITIES = {
 
 
 @table("table-a-6")
-def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
+def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Gaussian mixtures: settings and outcome
 
     *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it", fails="not every
@@ -102,11 +99,8 @@ class OfTheMixture(Claims):
     paper, kind = "emergence", THEOREM
     artefact = "emergence/measurements/mixture/values.parquet"
     changed = "A theorem since a published run, an observation before: it is printed."
-    out_of_reach = needs(
-        mixture__replicates=3, mixture__neurons=800, mixture__settings__first__epochs=80,
-        mixture__settings__first__samples__train=2500,
-        mixture__settings__third__samples__train=5000,
-    )  # fmt: skip
+    out_of_reach = needs("mixture", replicates=3, neurons=800, settings__first__epochs=80,
+                         settings__first__samples__train=2500, settings__third__samples__train=5000)  # fmt: skip
 
     def end(self, setting, quantity):
         """A quantity after the last epoch."""

@@ -101,7 +101,7 @@ class OfDirections(Claims):
 
     paper = "emergence"
     out_of_reach = first_of(
-        needs(neurons__mnist__replicates=5, neurons__mnist__neurons=50, neurons__mnist__shown=300),
+        needs("neurons__mnist", replicates=5, neurons=50, shown=300),
         original("neurons__mnist__pictures__original"),
     )
     changed = REFUTES_NOTHING

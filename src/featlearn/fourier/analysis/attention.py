@@ -50,7 +50,10 @@ def attention_maps(
         sns.heatmap(grids["map"], ax=above, cmap="RdBu_r", vmin=-most, vmax=most, cbar=False,
                     square=True, xticklabels=False, yticklabels=False)  # fmt: skip
         above.set(title=f"{share[one['head'].iloc[0]]:.0%}", xlabel="query", ylabel="key")
-        power = _signed(grids["power"])
+        # the keys' frequencies from -p/2 to p/2
+        p = len(grids["power"])
+        power = grids["power"].rename(index=lambda key, p=p: key - p if key > p // 2 else key)
+        power = power.sort_index()
         sns.heatmap(power, ax=below, cmap="Blues", vmin=0, vmax=darkest, cbar=False,
                     linewidths=0.2, linecolor="#EEEEEE")  # fmt: skip
         below.invert_yaxis()
@@ -63,12 +66,6 @@ def attention_maps(
         ax.set_ylabel("")
     drawn.suptitle(task_of(config, cell), fontsize=10, fontweight="bold", x=0.01, ha="left")
     return drawn
-
-
-def _signed(power: pd.DataFrame) -> pd.DataFrame:
-    """With the keys' frequencies from $-p/2$ to $p/2$."""
-    p = len(power)
-    return power.rename(index=lambda key: key - p if key > p // 2 else key).sort_index()
 
 
 QUANTITIES = {
@@ -108,16 +105,9 @@ def attention(heads: pd.DataFrame, accuracies: pd.DataFrame, config: Config) -> 
     )  # fmt: skip
 
 
-BROKEN = (
-    "Layers that answer held-out orbits (weight decay 1, whole orbits left out), and for four numbers two "
-    "query frequencies, after .32 with one; pilots on other streams had .63 and .91 at one key frequency; band kept."
-)
-
-
 def reach(cell: str, modulus: int, steps: int) -> OutOfReach:
     """Least sizes of a cell."""
-    sizes = {"modulus": modulus, "heads": 16, "steps": steps, "replicates": 3}
-    return needs(**{f"attention__{cell}__{key}": value for key, value in sizes.items()})
+    return needs(f"attention__{cell}", modulus=modulus, heads=16, steps=steps, replicates=3)
 
 
 class Attention(Claims):
@@ -141,8 +131,10 @@ class Attention(Claims):
     @claim("{figure}", "share of the power of a map, mean over all heads, {words}",
            id="attention-waves-{cell}", low=0.5, high=1.0, kind=THEOREM, premises=("answers",),
            artefact="fourier/measurements/attention/{cell}-heads.parquet", possible=SHARE,
-           changed=BROKEN, paper_says="“The left figure shows the final trained attention weights "
-           "being an apparent 2-dim cosine shape.”", each=[
+           changed="Layers that answer held-out orbits (weight decay 1, whole orbits left out), and for four numbers "
+           "two query frequencies, after .32 with one; pilots on other streams had .63 and .91 at one key frequency; "
+           "band kept.", paper_says="“The left figure shows the final trained attention weights being an apparent "
+           "2-dim cosine shape.”", each=[
         {"cell": "three", "figure": "Figure C.5", "k": 3, "words": WORDS["pair"]},
         {"cell": "four", "figure": "Figure 4.3", "k": 4, "words": WORDS["two"],
          "out_of_reach": reach("four", 13, 3000)},

@@ -165,7 +165,7 @@ ALL = (
 
 def reach(cell: str, modulus: int) -> OutOfReach:
     """The figure's modulus."""
-    return needs(**{f"circuits__{cell}__modulus": modulus})
+    return needs(f"circuits__{cell}", modulus=modulus)
 
 
 class Circuits(Claims):
@@ -173,8 +173,7 @@ class Circuits(Claims):
 
     paper, kind = "fourier", THEOREM
     artefact = "fourier/measurements/circuits/three-curves.parquet"
-    out_of_reach = needs(circuits__three__modulus=43, circuits__three__replicates=3,
-                         circuits__three__training__steps=3000)  # fmt: skip
+    out_of_reach = needs("circuits__three", modulus=43, replicates=3, training__steps=3000)
 
     def last(self, quantity):
         return last(self.curves, quantity, cell="three", arm="penalty")

@@ -99,28 +99,17 @@ class Grokking(Claims):
     paper, kind = "fourier", OBSERVATION
     artefact = f"{FOLDER}/two-passages.parquet"
     out_of_reach = needs(
-        grokking__two__modulus=53, grokking__three__modulus=13, grokking__four__modulus=7,
-        grokking__two__transformer__steps=2000, grokking__three__transformer__steps=2000,
-        grokking__four__transformer__steps=2000, grokking__two__replicates=3,
-        grokking__three__replicates=3, grokking__four__replicates=3,
+        "grokking", two__modulus=53, three__modulus=13, four__modulus=7, two__transformer__steps=2000,
+        three__transformer__steps=2000, four__transformer__steps=2000, two__replicates=3,
+        three__replicates=3, four__replicates=3,
     )  # fmt: skip
 
-    def delay(self, cell, split, model="transformer", never=False):
+    def delay(self, cell, split, never=False):
         """The delay; of a replicate that never answers, that of the last step, or NEVER."""
-        own = pick(self.passages, cell=cell, split=split, model=model).sort_values("replicate")
+        own = pick(self.passages, cell=cell, split=split, model="transformer")
+        own = own.sort_values("replicate")
         delays = np.log2(own["answered"].to_numpy() / own["fitted"].to_numpy())
         return np.where(own["censored"], NEVER, delays) if never else delays
-
-    def leak(self, model):
-        """Accuracy on known minus on new test inputs at the first fit."""
-        values = []
-        own = pick(self.curves, cell="two", split="tuples", model=model)
-        for _, one in own.groupby("replicate"):
-            wide = one.pivot_table(index="step", columns="part", values="value")
-            fits = wide[wide["train"] >= FITTED]
-            first = wide.iloc[-1] if fits.empty else fits.iloc[0]
-            values.append(first["known"] - first["new"])
-        return np.array(values)
 
     @classmethod
     def made(cls, config):
@@ -198,4 +187,11 @@ class Grokking(Claims):
 
         A tenth; a pilot of two networks had .3 and .6, the others .01.
         """
-        return self.leak("transformer")
+        values = []
+        own = pick(self.curves, cell="two", split="tuples", model="transformer")
+        for _, one in own.groupby("replicate"):
+            wide = one.pivot_table(index="step", columns="part", values="value")
+            fits = wide[wide["train"] >= FITTED]
+            first = wide.iloc[-1] if fits.empty else fits.iloc[0]
+            values.append(first["known"] - first["new"])
+        return np.array(values)

@@ -73,10 +73,8 @@ def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
 
 
 #: Of the two cells that are judged.
-FULL = needs(margins__full__modulus=11, margins__full__replicates=5,
-             margins__full__training__steps=1000)  # fmt: skip
-DECAYED = needs(margins__decay__modulus=23, margins__decay__replicates=3,
-                margins__decay__training__steps=2000)  # fmt: skip
+FULL = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
+DECAYED = needs("margins__decay", modulus=23, replicates=3, training__steps=2000)
 PILOTED = (
     "Strong decay has a share of its own, and bands are below what pilots on other streams gave: "
     ".94 and .59, .69 and .10."

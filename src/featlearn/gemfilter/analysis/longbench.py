@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pandas as pd
 
 from featlearn.core.paper_values import paper_table
-from featlearn.core.publish import Table, table
+from featlearn.core.publish import PaperValues, Table, table
 from featlearn.gemfilter.words import ARMS, NETWORKS, TASKS
 
 NOTE = ("Rows in italics are printed in the thesis. The hand-wired stand-in reads small generated texts of the "
@@ -43,25 +42,20 @@ def _table(
     return Table(frame, both, f"{NOTE}{note} At most {prompts} prompts a task.")
 
 
-def _method(arm: str, kept: int) -> str:
-    return ARMS[arm] + (f"-{kept}" if kept else "")
-
-
 @table("table-9-1", framed=False, label="Table 9.1")
 @table("table-g-1", framed=True, label="Table G.1")
-def methods(
-    tasks: pd.DataFrame, paper_values: Mapping[str, Any], framed: bool, label: str
-) -> Table:
+def methods(tasks: pd.DataFrame, paper_values: PaperValues, framed: bool, label: str) -> Table:
     """{{ label }}: tasks of LongBench's metrics, by method"""
     printed = "table-g-1" if framed else "table-9-1"
     own = tasks[(tasks["framed"] == framed) & tasks["chosen"]]
     note = ("As one message in the chat template; of the stand-in, with four tokens before the text."
             if framed else "Without a chat template.")  # fmt: skip
-    return _table(own, ["arm", "kept"], _method, paper_table(paper_values, printed)[0], note)
+    return _table(own, ["arm", "kept"], lambda arm, kept: ARMS[arm] + (f"-{kept}" if kept else ""),
+                  paper_table(paper_values, printed)[0], note)  # fmt: skip
 
 
 @table("table-9-2")
-def filter_layers(tasks: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
+def filter_layers(tasks: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Table 9.2: tasks of LongBench's metrics, by filter layer"""
     own = tasks[tasks["swept"] & ~tasks["framed"]].sort_values(["network", "layer"], kind="stable")
     return _table(own, ["layer"], lambda layer: f"layer {layer}", paper_table(paper_values, "table-9-2")[0],

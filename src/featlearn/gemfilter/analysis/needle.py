@@ -6,8 +6,6 @@ Bands are from pilots on other streams and from the hand-written weights.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +24,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, within
 from featlearn.core.stats import estimate
 from featlearn.gemfilter import config as config_of
@@ -268,7 +266,7 @@ VARIANT = (
 )
 
 
-def models_read(config: Mapping[str, Any]) -> bool:
+def models_read(config: Config) -> bool:
     """Whether language models read the needles instead of stand-ins."""
     return set(config_of.readers(config, "haystack")) <= set(config["language"]["models"])
 
@@ -417,11 +415,6 @@ class Trained(StandIn):
         super().__init__(config)
         self.words = {"short": self.lengths[0], "beyond": self.lengths[:3][-1]}
 
-    def by_layer(self, column):
-        """Of *safe* with each layer as the filter, beyond the training's length."""
-        own = pick(self.layers, network="trained", arm="safe", n=self.words["beyond"])
-        return own.groupby(["replicate", "layer"])[column].mean().unstack()  # noqa: PD010
-
     def minus(self, arm, other, at):
         return self.exact(arm, self.words[at]) - self.exact(other, self.words[at])
 
@@ -484,7 +477,9 @@ class Trained(StandIn):
 
         {why} The band asks for a third to a half of that.
         """
-        wide, at = self.by_layer(column), self.config["trained"]["filter_layer"]
+        own = pick(self.layers, network="trained", arm="safe", n=self.words["beyond"])
+        wide = own.groupby(["replicate", "layer"])[column].mean().unstack()  # noqa: PD010
+        at = self.config["trained"]["filter_layer"]
         others = {"find": wide[0], "fall": wide[wide.columns.max()]}
         best = wide.loc[:, wide.columns < at].max(axis=1)
         return wide[at] - others.get(id, best)

@@ -60,7 +60,7 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     return drawn
 
 
-reach = partial(needs, frozen__replicates=5)
+reach = partial(needs, "frozen", replicates=5)
 
 
 class Frozen(Claims):
@@ -117,10 +117,10 @@ class Frozen(Claims):
            f"network after a first step on the population, last step, $d = {{dimension}}$, {FITTING}", low=0.4,
            high=1.0, kind=OBSERVATION, premises=("dimension_large",),
            artefact="gradient_features/measurements/frozen/curves.parquet",
-           out_of_reach=reach(frozen__uniform_parity__four__dimension=51,
-                              frozen__uniform_parity__four__steps=2000), changed="Upper end of 1 in place of 1/2, "
-           "after test sets had scattered across it, .48 to .502 with a second seed. The sentence names the closed "
-           "form of the first step since 2026-11-25, which makes it an observation; the whole panel since.",
+           out_of_reach=reach(uniform_parity__four__dimension=51, uniform_parity__four__steps=2000),
+           changed="Upper end of 1 in place of 1/2, after test sets had scattered across it, .48 to .502 with a "
+           "second seed. The sentence names the closed form of the first step since 2026-11-25, which makes it an "
+           "observation; the whole panel since.",
            paper_says=r"“there exists $t \in [T]$ such that $\Pr[\text{sign}(\mathbf{g}_{\Xi(t)})(\mathbf{x}) \neq "
            r"\mathbf{y}] \leq \mathcal{L}_{\mathcal{D}_{\text{parity-uniform}}} \mathbf{g}_{(\mathbf{a}^{(t)}, "
            r"\mathbf{W}^{(1)}, \mathbf{b})} \leq \epsilon$”")  # fmt: skip
@@ -137,9 +137,9 @@ class Frozen(Claims):
            "data, minus the network, last step, same inputs", low=0.2, high=1.0, possible=(-np.inf, 1),
            premises=("polynomial_inputs", "polynomial_width"),
            artefact="gradient_features/measurements/frozen/curves.parquet",
-           out_of_reach=reach(frozen__multi_index__samples__train=2000,
-                              frozen__multi_index__neurons=200), changed="200 neurons and fresh streams, after .16 ± "
-           ".06 and .11 ± .16 with 50 and two seeds, and .24 in a pilot with 200; band kept. The whole panel since.",
+           out_of_reach=reach(multi_index__samples__train=2000, multi_index__neurons=200),
+           changed="200 neurons and fresh streams, after .16 ± .06 and .11 ± .16 with 50 and two seeds, and .24 in a "
+           "pilot with 200; band kept. The whole panel since.",
            paper_says=r"“with high probability that there exists $t \in [T]$ such that $\mathcal{L}_{\mathcal{D}_X} "
            r"g_{(a^{(t)}, \mathbf{w}^{(1)}, b)} \leq \epsilon$”", failure="not reproduced")  # fmt: skip
     def multi_index_learned(self):
@@ -152,9 +152,8 @@ class Frozen(Claims):
 
     @claim("Theorem B.69", "exponent of $d$ in the inputs for a unit of signal over noise energy, 1 over the slope "
            "of share / (1 - share) over $n$", low=1.9, high=2.1, possible=(-np.inf, np.inf),
-           out_of_reach=reach(frozen__scan__replicates=5, frozen__scan__dimensions=200,
-                              frozen__scan__neurons=200), changed="Ten replicates in place of five and fresh "
-           "streams, after two seeds were undecided; band kept.",
+           out_of_reach=reach(scan__replicates=5, scan__dimensions=200, scan__neurons=200), changed="Ten replicates "
+           "in place of five and fresh streams, after two seeds were undecided; band kept.",
            paper_says=r"“Assume $n \geq \Omega(d^2 r \kappa^2 (C_l \log(nmd))^{\tau+1} + m)$”")  # fmt: skip
     def multi_index_samples(self):
         r"""The first step needs inputs of order $d^2$: at equal $n / d^2$ its share in the relevant space

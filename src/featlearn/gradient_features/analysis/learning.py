@@ -20,7 +20,7 @@ EARLY = (10, 100)
 FIRST = 20
 
 
-reach = partial(needs, learning__replicates=5, learning__neurons=100)
+reach = partial(needs, "learning", replicates=5, neurons=100)
 
 
 class Learning(ParityClaims):
@@ -44,7 +44,7 @@ class Learning(ParityClaims):
 
     @claim("B.3.1, the level is ours", f"median test accuracy between steps {EARLY[0]} and {EARLY[1]} "
            r"minus $2 p_A + (1 - 2 p_A) \Pr[\text{majority} = \text{parity}] = {level}$, block of {block}",
-           low=-0.01, high=0.01, out_of_reach=reach(learning__sets__test=10000))  # fmt: skip
+           low=-0.01, high=0.01, out_of_reach=reach(sets__test=10000))  # fmt: skip
     def parity_plateau(self):
         r"""Algorithm 1 first answers the parity by the sign of $\langle D, x \rangle$: right on
         structured inputs, and on uniform ones where majority is parity.
@@ -63,7 +63,7 @@ class Learning(ParityClaims):
 
     @claim("Theorem 3.22", "test accuracy after the last step minus the plateau, {level}", low=0.15, high=0.5,
            kind=THEOREM, premises=("block_large", "dimension_large", "background_rare", "structure_likely"),
-           out_of_reach=reach(learning__laws__parity__steps=6000), changed="All steps draw from one training set, "
+           out_of_reach=reach(laws__parity__steps=6000), changed="All steps draw from one training set, "
            "and the comparison with fixed features is a claim of its own, against the whole panel from equal inputs; "
            "band kept.", paper_says="“gradient descent can learn to a small error in this problem”")  # fmt: skip
     def parity_learned(self):
@@ -75,7 +75,7 @@ class Learning(ParityClaims):
 
     @claim("ours, on Theorem 3.22", "test accuracy after the last step minus that of the best of the "
            "panel, chosen on validation data, same {inputs} inputs", low=0.05, high=0.5,
-           out_of_reach=reach(learning__laws__parity__steps=6000))  # fmt: skip
+           out_of_reach=reach(laws__parity__steps=6000))  # fmt: skip
     def parity_beats_panel(self):
         r"""On the parity with rare background ($p_o$ small) Algorithm 1 beats every method of the panel.
 
@@ -85,7 +85,7 @@ class Learning(ParityClaims):
         return self.last() - best_of_panel(pick(self.heads, law="parity"))
 
     @claim("ours", f"mean test accuracy until step {FIRST}, in cones minus by chance, paired, {{law}}", low=0.02,
-           high=0.5, out_of_reach=reach(learning__lottery__replicates=20), changed="Twenty tickets and twenty "
+           high=0.5, out_of_reach=reach(lottery__replicates=20), changed="Twenty tickets and twenty "
            "replicates, after desk had .13 [-.08, .34] over chance with all neurons in cones and five; band kept. "
            "All steps draw from the training set since, and none draws fresh inputs.")  # fmt: skip
     def lottery_beats_chance(self):

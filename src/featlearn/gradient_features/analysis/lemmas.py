@@ -38,8 +38,8 @@ def printed(
     ({{ verdict("gradient_features/theorem-b65") }}) and Lemma B.9 ({{ verdict("gradient_features/drift-as-printed") }}), or its
     proof rules out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
     """
-    rows = [*_bounds(nice, existence, activation, smooth, accuracies, config),
-            *_appendix(drift, alternative, fixed, config), *_requirements(config)]  # fmt: skip
+    frames = nice, existence, activation, smooth, accuracies, drift, alternative, fixed
+    rows = [*_bounds(*frames, config), *_requirements(config)]
     frame = pd.DataFrame(rows, columns=["statement", "of", "printed", "trivial", "measured"])
     frame["says"] = [_says(row) for row in frame.itertuples()]
     shown = frame.copy()
@@ -78,7 +78,8 @@ def _largest(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def _bounds(
     nice: pd.DataFrame, existence: pd.DataFrame, activation: pd.DataFrame, smooth: pd.DataFrame,
-    accuracies: pd.DataFrame, config: Config,
+    accuracies: pd.DataFrame, drift: pd.DataFrame, alternative: pd.DataFrame, fixed: pd.DataFrame,
+    config: Config,
 ) -> Iterator[Row]:  # fmt: skip
     last = _at_most(_largest(pick(smooth, rule="1 / L"), "samples"), "step")
     yield "Theorem 3.4, steps", "training loss", last["bound"], 1, last["train"]
@@ -100,11 +101,6 @@ def _bounds(
     dimension = config["lemmas"]["activation"]["laws"]["xor"]["dimension"]
     yield ("Lemma B.39", "at least: activation on the own cluster",
            bound.xor_activation(dimension), 0, least)  # fmt: skip
-
-
-def _appendix(
-    drift: pd.DataFrame, alternative: pd.DataFrame, fixed: pd.DataFrame, config: Config
-) -> Iterator[Row]:
     last = _at_most(drift, "steps")
     # over its own bound, the trivial one being that of the recursion
     yield ("Lemma B.9", f"drift over what the recursion allows, T = {last['steps']:.0f}",
@@ -114,11 +110,10 @@ def _appendix(
     yield ("Theorem B.65", f"hinge loss, one neuron a kink, k = {block}, d = {most['dimension']:.0f}",
            most["bound"], 1, most["value"])  # fmt: skip
     own = pick(fixed, arm="random", norm=fixed["norm"].min())
-    for _, least in own.groupby("block"):
-        norm, block = least["norm"].min(), least["block"].iloc[0]
-        yield ("Proposition 3.23",
-               f"at least: hinge loss of random features, B = {norm:.0f}, k = {block}",
-               least["bound"].mean(), 0, least["value"].mean())  # fmt: skip
+    for block, part in own.groupby("block"):
+        words = f"random features, B = {part['norm'].min():.0f}, k = {block}"
+        yield ("Proposition 3.23", f"at least: hinge loss of {words}", part["bound"].mean(), 0,
+               part["value"].mean())  # fmt: skip
 
 
 def _requirements(config: Config) -> Iterator[Row]:
@@ -152,8 +147,8 @@ class Lemmas(Claims):
     paper, kind = "gradient_features", THEOREM
 
     @claim("Lemmas 3.14, B.6", r"slope of $\log E|g - g^*|$ over $\log mp$, of the law of which it is flatter",
-           low=-2.0, high=-0.25, out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000,
-                              lemmas__existence__mixture__neurons=1_000_000), id="lemma-3.14",
+           low=-2.0, high=-0.25, out_of_reach=needs("lemmas", replicates=5, existence__neurons=300_000,
+           existence__mixture__neurons=1_000_000), id="lemma-3.14",
            artefact="gradient_features/measurements/lemmas/existence.parquet", paper_says=r"“$\leq "
            r"\text{OPT}_{\mathbf{d}, r, B_F, S_{p, \gamma}, B_G} + \sqrt{2} r B_{a1} B_{x1} \left(\sqrt{\gamma} + "
            r"\sqrt{\frac{2B_b}{\sqrt{\text{mp}} B_G}} \right)$”")  # fmt: skip

@@ -69,11 +69,8 @@ class Baselines(Claims):
     """At the dimension and noise that the config names."""
 
     paper, possible = "gradient_features", DIFFERENCE_OF_SHARES
-    out_of_reach = needs(
-        opponents__replicates=5, opponents__dimensions=400, opponents__steps=200,
-        opponents__judged__dimension=200, opponents__judged__noise=4,
-        opponents__judged__replicates=5, opponents__samples__train=1000,
-    )  # fmt: skip
+    out_of_reach = needs("opponents", replicates=5, dimensions=400, steps=200, judged__dimension=200,
+                         judged__noise=4, judged__replicates=5, samples__train=1000)  # fmt: skip
 
     @classmethod
     def made(cls, config):

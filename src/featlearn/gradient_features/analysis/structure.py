@@ -20,10 +20,8 @@ class Structure(ParityClaims):
     paper, kind, possible = "gradient_features", OBSERVATION, DIFFERENCE_OF_SHARES
     place = ("structure",)
     premises = ("block_large", "dimension_large", "background_rare", "structure_likely")
-    out_of_reach = needs(
-        structure__replicates=5, structure__sets__train=2000, structure__steps=4000,
-        structure__dimension=30, structure__block=5,
-    )  # fmt: skip
+    out_of_reach = needs("structure", replicates=5, sets__train=2000, steps=4000, dimension=30,
+                         block=5)  # fmt: skip
 
     @classmethod
     def made(cls, config):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -13,7 +10,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.stats import percent
 from featlearn.icl.points import flipped, looks
 
@@ -105,7 +102,7 @@ SIZES = (needs(small__training__steps=1000, small__replicates=3, small__prompts=
          needs(language__seeds=5, language__prompts=1000))  # fmt: skip
 
 
-def reach(icl: Mapping[str, Any]) -> str | None:
+def reach(icl: Config) -> str | None:
     """Of the models that the config names, or else of the small ones."""
     return SIZES[bool(icl["language"]["models"])](icl)
 

@@ -183,8 +183,7 @@ class Prompts(Claims):
         return own.pivot_table(index="replicate", columns="examples", values="value")
 
     def accuracy(self, arm):
-        judged = self.config["parity"]["judged_examples"]
-        return per_replicate(self.sampled, arm=arm, share=0, examples=judged)
+        return per_replicate(self.sampled, arm=arm, share=0, examples=self.words["judged"])
 
     @claim("Theorem 5.5.2", r"exponent of $\epsilon_2$, root mean square, in the examples, between the two "
            "largest numbers of them", id="theorem-5-5-2-remainder", low=-0.6, high=-0.4,
@@ -209,8 +208,7 @@ class Prompts(Claims):
 
         As printed, which is of the projected input; the answer is not linear in it.
         """
-        judged = self.config["parity"]["judged_examples"]
-        one, two = (self.term(arm, "noise")[judged] ** 2 for arm in ("g1", "g2"))
+        one, two = (self.term(arm, "noise")[self.words["judged"]] ** 2 for arm in ("g1", "g2"))
         bits = self.noise.groupby("arm")["bits"].first()
         return one / two * (bits["g2"] + 1) / (bits["g1"] + 1)
 

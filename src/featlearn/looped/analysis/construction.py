@@ -6,9 +6,7 @@ Bands rest on the chapter, on float64 and on closed forms; reasons say where a c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, PaperValues, figure
 from featlearn.core.statistical import Look, history, interval
 from featlearn.core.stats import per_replicate
 
@@ -46,7 +44,7 @@ ABLATIONS = {
 
 
 @figure()
-def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: Mapping[str, Any]) -> Figure:
+def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues) -> Figure:
     r"""Figure 8.1: is the bound on the loops' error tight?
 
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
@@ -156,14 +154,10 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
 WELL_CONDITIONED = 64
 #: Features, fewest and most examples of Figure 8.1.
 PRINTED = (4, 16, 128)
-TO_THE_BOUND = (
-    "share of prompts in which the transformer, run with $q = 0$ and steps $1/L$, keeps to the bound "
-    "at every loop and number of examples"
-)
-LONG = needs(construction__prompts=200, construction__loops=200, construction__examples=128)
+LONG = needs("construction", prompts=200, loops=200, examples=128)
 
 
-def printed(looped: Mapping[str, Any]) -> str | None:
+def printed(looped: Config) -> str | None:
     """Figure 8.1 is of 4 features and of 16 to 128 examples."""
     own = looped["construction"]
     found = own["dimension"], min(own["examples"]), max(own["examples"])
@@ -173,7 +167,7 @@ def printed(looped: Mapping[str, Any]) -> str | None:
     return f"{wanted.format(*found)}; printed: {wanted.format(*PRINTED)}."
 
 
-def sixteen_fold(looped: Mapping[str, Any]) -> str | None:
+def sixteen_fold(looped: Config) -> str | None:
     """Of the claim on steps that read no prompt."""
     own = looped["construction"]
     n, d = own["judged_examples"], own["dimension"]
@@ -201,24 +195,23 @@ class OfPrompts(Claims):
         frame = wide(self.frames["ablations"], "deviation", "arm")
         return frame.drop(columns="construction").min(axis=1)
 
-    @claim("Theorem 8.16", TO_THE_BOUND, low=0.98, high=1.0, possible=SHARE, statistic="share",
-           paper_says=r"“$|\langle \text{TF}(Z^{(0)}; Q, P), \theta^* \rangle - \alpha| \leq |\alpha| "
-           r"\cdot \exp\left(-\frac{T}{2\kappa}\right)$”")  # fmt: skip
-    def theorem_8_16(self):
-        r"""The error of a prompt's prediction is at most $|\alpha| \exp(-T/(2\kappa))$.
+    @claim("Theorem {number}", "share of prompts in which the transformer, run with $q = 0$ and steps $1/L$, keeps "
+           "to the bound at every loop and number of examples", id="theorem-{id}", low=0.98, high=1.0,
+           possible=SHARE, statistic="share", each=[
+        {"id": "8-16", "number": "8.16", "column": "prediction_holds",
+         "error": r"error of a prompt's prediction is at most $|\alpha| \exp(-T/(2\kappa))$",
+         "paper_says": r"“$|\langle \text{TF}(Z^{(0)}; Q, P), \theta^* \rangle - \alpha| \leq |\alpha| "
+         r"\cdot \exp\left(-\frac{T}{2\kappa}\right)$”"},
+        {"id": "8-25", "number": "8.25", "column": "parameter_holds",
+         "error": r"squared error of $\theta$ is at most $\exp(-T/\kappa)$",
+         "paper_says": r"“$\|\theta^* - \theta^{(T)}\|_2^2 \leq e^{-T/\kappa} R^2.$”"},
+    ])  # fmt: skip
+    def bound_kept(self, column):
+        """The {error}.
 
         All; 200 of 200 leave .981 possible.
         """
-        return wide(self.prompts, "prediction_holds").min(axis=1)
-
-    @claim("Theorem 8.25", TO_THE_BOUND, low=0.98, high=1.0, possible=SHARE, statistic="share",
-           paper_says=r"“$\|\theta^* - \theta^{(T)}\|_2^2 \leq e^{-T/\kappa} R^2.$”")  # fmt: skip
-    def theorem_8_25(self):
-        r"""The squared error of $\theta$ is at most $\exp(-T/\kappa)$.
-
-        All; 200 of 200 leave .981 possible.
-        """
-        return wide(self.prompts, "parameter_holds").min(axis=1)
+        return wide(self.prompts, column).min(axis=1)
 
     @claim("section 8.4, after Theorem 8.16", r"slope of $\ln \|\theta - \theta^*\|^2$ over the second half of the "
            r"loops, exact, over $-1/\kappa$, mean over the numbers of examples", low=0.9, high=1.1, possible=POSITIVE,
@@ -279,10 +272,8 @@ class OfConditionNumbers(Claims):
     """Condition numbers of Gaussian prompts."""
 
     paper, kind, possible = "looped", THEOREM, POSITIVE
-    out_of_reach = needs(
-        construction__proportional__dimensions=256, construction__proportional__ratios=1024,
-        construction__proportional__replicates=5, construction__proportional__draws=10,
-    )  # fmt: skip
+    out_of_reach = needs("construction__proportional", dimensions=256, ratios=1024, replicates=5,
+                         draws=10)  # fmt: skip
 
     @claim("section 8.6", "largest distance of a printed mean from ours, in standard deviations of a mean of ten",
            low=0, high=2.5, artefact="looped/measurements/construction/kappas.parquet",

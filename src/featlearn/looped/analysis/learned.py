@@ -7,9 +7,6 @@ leaves $\prod (1 - \eta |y|^2)$ of the prediction; its optimum over $T$ steps is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -19,26 +16,19 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, POSITIVE, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import interval
 
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
 CLASSES = (1, 6, 5, 1)
 METHODS = {
-    "nothing": "output 0",
-    "constant step": "constant step, validated",
-    "steps": "steps learned",
-    "best shared steps": "best shared steps",
-    "all": "Q, P and steps learned",
+    "nothing": "output 0", "constant step": "constant step, validated", "steps": "steps learned",
+    "best shared steps": "best shared steps", "all": "Q, P and steps learned",
     "steps, as printed": "steps learned on the task",
-    "all, as printed": "Q, P and steps learned on the task",
-    "one loop": "one loop, 1 / ‖y‖²",
-    "1 / L": "construction, 1 / L",
-    "best own step": "2 / (L + μ)",
-    "Chebyshev": "Chebyshev",
-    "conjugate gradients": "conjugate gradients",
-    "least squares": "least squares",
-}
+    "all, as printed": "Q, P and steps learned on the task", "one loop": "one loop, 1 / ‖y‖²",
+    "1 / L": "construction, 1 / L", "best own step": "2 / (L + μ)", "Chebyshev": "Chebyshev",
+    "conjugate gradients": "conjugate gradients", "least squares": "least squares",
+}  # fmt: skip
 #: Below it lies only what solves the prompt up to rounding; drawn as zero, off the axis.
 EDGE = 1e-9
 LOSSES = {"parameter": r"squared error of $\theta$", "prediction": "squared error of the task"}
@@ -122,7 +112,7 @@ def learned_weights(weights: pd.DataFrame) -> Figure:
     return drawn
 
 
-def four_features(looped: Mapping[str, Any]) -> str | None:
+def four_features(looped: Config) -> str | None:
     """Bands rest on closed forms of this number."""
     d = looped["learned"]["dimension"]
     return None if d == 4 else f"{d} features; the bands are of 4."
@@ -132,10 +122,8 @@ class Learned(Claims):
     """Learned weights against closed forms that bound them."""
 
     paper, kind = "looped", OBSERVATION
-    out_of_reach = first_of(needs(
-        learned__replicates=5, learned__iterations=100, learned__loops=3,
-        learned__prompts__train=6000, learned__prompts__test=4000,
-    ), four_features)  # fmt: skip
+    out_of_reach = first_of(needs("learned", replicates=5, iterations=100, loops=3, prompts__train=6000,
+                                  prompts__test=4000), four_features)  # fmt: skip
 
     def log_ratio(self, first, second, loss):
         """log10 of the ratio of two methods' errors: a row a replicate, a column a size."""

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
@@ -53,7 +53,6 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     return drawn
 
 
-DIFFERENCE = (-1, 1)
 TRAINED = needs(theory__featuriser__steps=1000, theory__featuriser__replicates=3)
 
 
@@ -136,7 +135,7 @@ class Theory(Claims):
         return per_replicate(of, arm="nuclear", penalty=0.2)
 
     @claim("ours, on eq. (6.3)", r"accuracy in the unseen domain at weight .1, minus that of $\ell_2$ at .1",
-           kind=OBSERVATION, low=0.5, high=1, possible=DIFFERENCE, out_of_reach=TRAINED)  # fmt: skip
+           kind=OBSERVATION, low=0.5, high=1, possible=DIFFERENCE_OF_SHARES, out_of_reach=TRAINED)  # fmt: skip
     def penalty_beats_l2_between(self):
         r"""Between the two thresholds of spurious features the nuclear norm is right and $\ell_2$ wrong.
 

@@ -6,21 +6,19 @@ beats every representation (a control that fails); with 5 % it does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import per_replicate, summary
 from featlearn.universality.ladder_figures import SHARES, curves
@@ -88,29 +86,20 @@ def _name(
     return names
 
 
-def _legend(drawn: Figure, ax: Axes, columns: int) -> None:
-    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
-
-
-@figure("fig-f-12", contains="stand-in", percent=20, every=True,
-        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
-@figure("fig-f-11", contains="stand-in", percent=10, every=True,
-        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
-@figure("fig-f-10", contains="stand-in", percent=5, every=True,
-        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
-@figure("fig-f-9", contains="stand-in", percent=1, every=True,
-        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
-@figure("fig-f-13", contains="stand-in", percent=100, every=True,
-        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
-@figure("fig-7-4", contains="stand-in", percent=100, arms=("SimCLR, 8", "SimSiam, 8"), every=False)
-@figure("fig-7-3", contains="stand-in", percent=100, arms=("MoCo, 8",), every=True)
-@figure("fig-7-1", contains="stand-in", percent=100, arms=("MoCo, 8",), every=False)
+@figure("fig-f-12", contains="stand-in", percent=20, every=True, arms="MoCo NNCLR SimSiam")
+@figure("fig-f-11", contains="stand-in", percent=10, every=True, arms="MoCo NNCLR SimSiam")
+@figure("fig-f-10", contains="stand-in", percent=5, every=True, arms="MoCo NNCLR SimSiam")
+@figure("fig-f-9", contains="stand-in", percent=1, every=True, arms="MoCo NNCLR SimSiam")
+@figure("fig-f-13", contains="stand-in", percent=100, every=True, arms="MoCo NNCLR SimSiam")
+@figure("fig-7-4", contains="stand-in", percent=100, every=False, arms="SimCLR SimSiam")
+@figure("fig-7-3", contains="stand-in", percent=100, every=True, arms="MoCo")
+@figure("fig-7-1", contains="stand-in", percent=100, every=False, arms="MoCo")
 def trade_off(
-    accuracies: pd.DataFrame, config: Config, percent: int, arms: Sequence[str], every: bool
+    accuracies: pd.DataFrame, config: Config, percent: int, every: bool, arms: str
 ) -> Figure:
     """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo, 8" in {{ arms }} %}MoCo, even world, worst of 5 % and all
+    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo" in "{{ arms }}" %}MoCo, even world, worst of 5 % and all
     labels, equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average
     does not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not
     fall by .02") }}; {{ said("universality/learned-not-raw", holds="the target leads methods without learning",
@@ -118,7 +107,7 @@ def trade_off(
     target alone. {% endif %}Accuracy of probes over the tasks of the pre-training, at equal steps, 95 % intervals;
     vectors stand in for pictures, worlds (rows) for families of data. Dotted: the target without learning.
     """
-    panels = _panels(config, arms, every)
+    panels = _panels(config, [f"{name}, 8" for name in arms.split()], every)
     shown = curves(accuracies, config, percent)
     drawn, axes = _grid(panels, more=1)
     nothing = pick(shown, arm=list(OPPONENTS), curve="target")
@@ -144,7 +133,7 @@ def trade_off(
     axes[0][-1].set_title(f"{max(config['mixtures'])} tasks less 1")
     for ax in axes[-1][:-1]:
         ax.set_xlabel("tasks of the pre-training")
-    _legend(drawn, axes[0][0], 2)
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 
@@ -154,7 +143,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
     alone (ring) to all tasks; means with 95 % intervals. Vectors stand in for pictures, worlds (rows) for three
-    families of data; table *changes* has paired differences.
+    families of data.
     """
     panels = _panels(config, METHODS, every=True)
     drawn, axes = _grid(panels)
@@ -174,7 +163,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
     _name(axes, panels, accuracies, config, "target accuracy")
     for ax in axes[-1]:
         ax.set_xlabel("average accuracy")
-    _legend(drawn, axes[0][0], 5)
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return drawn
 
 
@@ -234,7 +223,7 @@ def _heated(
 @table("table-f-1", contains="stand-in", every=False)
 @table("table-f-4", contains="stand-in", every=True)
 def two_encoders(
-    accuracies: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, every: bool
+    accuracies: pd.DataFrame, paper_values: PaperValues, config: Config, every: bool
 ) -> Table:
     """Two encoders, one pre-trained on more: few and all labels ({{ name }})
 

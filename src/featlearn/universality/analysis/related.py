@@ -5,9 +5,6 @@ Bands are from 0, the direction that the thesis prints; nothing was piloted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -16,7 +13,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import PAGE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.universality.ladder_figures import NAMES, SHARES
@@ -67,7 +64,7 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
 @table("table-f-2", contains="stand-in", which="table-f-2")
 @table("table-f-3", contains="stand-in", which="table-f-3")
 def specific_and_universal(
-    pooled: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, which: str
+    pooled: pd.DataFrame, paper_values: PaperValues, config: Config, which: str
 ) -> Table:
     """A probe by number of labels, on three pre-trainings ({{ name }})
 

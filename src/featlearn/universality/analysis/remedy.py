@@ -6,8 +6,7 @@ that have not learned their labels are not compared (`tuned-to-the-end`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import PaperValues, Table, figure, table
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.universality.ladder_figures import dots
 from featlearn.universality.printed import beside
@@ -97,7 +96,7 @@ def _column(mixture: int) -> str:
 @table("table-f-9", contains="stand-in", methods=("LP", "CR then LP"), which="table-f-9")
 @table("table-7-1", contains="stand-in", methods=("LP", "FT", "Ours 0.1"), which="table-7-1")
 def all_labels(
-    tuned: pd.DataFrame, paper_values: Mapping[str, Any], methods: Sequence[str], which: str
+    tuned: pd.DataFrame, paper_values: PaperValues, methods: Sequence[str], which: str
 ) -> Table:
     """Target accuracy with all labels, by tasks of the pre-training ({{ name }})"""
     own = pick(tuned[tuned["mixture"] > 0], labels=tuned["labels"].max(), method=list(methods))
@@ -106,7 +105,7 @@ def all_labels(
 
 
 @table("table-f-5", contains="stand-in")
-def by_share(tuned: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
+def by_share(tuned: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Target accuracy by share of the labels, pre-training and method
 
     Fine-tuning has the same number of steps for any number of labels; with the thesis' settings 1 % of CIFAR-10 has
@@ -121,7 +120,7 @@ def by_share(tuned: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
 
 @table("table-f-10", contains="stand-in", target="ImageNet-Bird")
 @table("table-f-11", contains="stand-in", target="ImageNet-Vehicle")
-def closed_gap(tuned: pd.DataFrame, paper_values: Mapping[str, Any], target: str) -> Table:
+def closed_gap(tuned: pd.DataFrame, paper_values: PaperValues, target: str) -> Table:
     """Few labels: specific, universal, and universal with the contrastive loss on {{ target }}
 
     Here: probes of MoCo on vectors with a tenth of the labels.
