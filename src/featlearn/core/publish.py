@@ -37,7 +37,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 #: What the parameter ``config`` gets, and ``paper_values``: printed tables by name.
-Config = PaperValues = Mapping[str, Any]
+Config = Mapping[str, Any]
+PaperValues = Mapping[str, Any]
 
 
 class Table(NamedTuple):

@@ -52,8 +52,8 @@ def attention_maps(
         above.set(title=f"{share[one['head'].iloc[0]]:.0%}", xlabel="query", ylabel="key")
         # the keys' frequencies from -p/2 to p/2
         p = len(grids["power"])
-        power = grids["power"].rename(index=lambda key, p=p: key - p if key > p // 2 else key)
-        power = power.sort_index()
+        keys = [key - p if key > p // 2 else key for key in grids["power"].index]
+        power = grids["power"].set_axis(keys).sort_index()
         sns.heatmap(power, ax=below, cmap="Blues", vmin=0, vmax=darkest, cbar=False,
                     linewidths=0.2, linecolor="#EEEEEE")  # fmt: skip
         below.invert_yaxis()

@@ -110,8 +110,8 @@ def _bounds(
     yield ("Theorem B.65", f"hinge loss, one neuron a kink, k = {block}, d = {most['dimension']:.0f}",
            most["bound"], 1, most["value"])  # fmt: skip
     own = pick(fixed, arm="random", norm=fixed["norm"].min())
-    for block, part in own.groupby("block"):
-        words = f"random features, B = {part['norm'].min():.0f}, k = {block}"
+    for _, part in own.groupby("block"):
+        words = f"random features, B = {part['norm'].min():.0f}, k = {part['block'].iloc[0]}"
         yield ("Proposition 3.23", f"at least: hinge loss of {words}", part["bound"].mean(), 0,
                part["value"].mean())  # fmt: skip
 

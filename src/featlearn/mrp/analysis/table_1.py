@@ -30,7 +30,7 @@ STAND_INS = {
 }
 #: The paper's two models, as the frames call them in the column that they have for it; both have
 #: had the labels of the old classes.
-MODELS = {
+MODELS: Mapping[str, Mapping[str, Any]] = {
     "supervised": {"start": ["random-cnn", SUPERVISED, "random"], "method": "supervised"},
     "mask reconstruction": {"start": ["simmim", PRETRAINED, "pretrained"],
                             "method": "SimMIM, then labels"},
@@ -49,23 +49,25 @@ def table_1(
     :func:`measured`, gain, gain_half_width: over the supervised model, paired; NaN for that itself.
     """
     comparison, transfer = frames["comparison"], frames["transfer"]
-    gain = pick(frames["gain"], start=[SUPERVISED, PRETRAINED], augmentation=AUGMENTED)
+    trained = pick(frames["gain"], start=[SUPERVISED, PRETRAINED], augmentation=AUGMENTED)
     chosen = {
         **frames,
         "comparison": pick(comparison, labels=comparison["labels"].max(), evaluation="fine-tuned"),
         # supervised training as long as fine-tuning
-        "gain": pick(gain, epochs=[0, gain["epochs"].max()], steps=gain["steps"].min()),
+        "gain": pick(trained, epochs=[0, trained["epochs"].max()], steps=trained["steps"].min()),
         "transfer": pick(transfer, classes=transfer["classes"].iloc[0]),
     }
     rows = []
     for row in paper_values.to_dict("records"):
         for words, name, where in stand_ins[row["task"]]:
             column = "start" if "start" in chosen[name] else "method"
-            own, supervised = (100 * per_replicate(chosen[name], **where, **{column: MODELS[one][column]})
-                               for one in (row["model"], "supervised"))  # fmt: skip
+            own, supervised = (
+                100 * per_replicate(chosen[name], **{**where, column: MODELS[one][column]})
+                for one in (row["model"], "supervised")
+            )
             over = estimate(own - supervised)
-            rows.append({**row, "measured_on": words, **measured(own),
-                         "gain": over.mean, "gain_half_width": over.half_width})  # fmt: skip
+            gain = {"gain": over.mean, "gain_half_width": over.half_width}
+            rows.append(row | {"measured_on": words} | measured(own) | gain)
     found = pd.DataFrame(rows)
     found.loc[found["model"] == "supervised", ["gain", "gain_half_width"]] = np.nan
     return found
@@ -90,7 +92,8 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
             row[f"{model}: measured"] = plus_minus(*seen.loc[model, ["measured", "half_width"]])
         row["gain: paper_value"] = round(paper["mask reconstruction"] - paper["supervised"], 1)
         sign = "+" if better["gain"] > 0 else ""
-        row["gain: measured"] = sign + plus_minus(better["gain"], better["gain_half_width"])
+        over = seen.loc["mask reconstruction", ["gain", "gain_half_width"]]
+        row["gain: measured"] = sign + plus_minus(*over)
         rows.append(row)
     return pd.DataFrame(rows)
 
