@@ -172,12 +172,14 @@ def weight_maps(
 ) -> Figure:
     r"""Where do the weights point? {{ words }}
 
-    *What to see:* two places mean that all weights are multiples of one vector; the gradual gathering of the thesis
-    needs some of the start.
+    *What to see:* two places mean that all weights are multiples of one vector.
 
-    Maps by $1 - \cos$ of the weights of one replicate at the start and after one and two full steps: by the theory's
-    step, and with half of the start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange:
-    neurons that end near one.
+    Maps by $1 - \cos$ of the weights at the start and after one and two full steps: the theory's, and with half of the
+    start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange: neurons that end near one.
+
+    ---
+
+    One replicate is shown. Weights gather gradually, as in the thesis, only if part of the start is kept.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
@@ -238,9 +240,13 @@ def accuracies_of_all_arms(
 
     *What to see:* {{ seen }}
 
-    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
-    number, if it prints one of these data. Network: last step; NTK: the Taylor model at the start, at its best step;
-    other arms: converged heads on standardised features. Validation samples choose penalties and steps.
+    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; the thesis' numbers are
+    in brackets.
+
+    ---
+
+    Network: last step; NTK: the Taylor model at the start, at its best step; other arms: converged heads on
+    standardised features. Validation samples choose penalties and steps.
     """
     tables = [paper_table(paper_values, name)[0] for name in paper_values]
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(

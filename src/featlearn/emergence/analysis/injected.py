@@ -72,8 +72,11 @@ def student_curves(
     not exceed that of a linear classifier") }}.
 
     Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
-    alone; dotted: of true labels, scored by these. FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first
-    stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
+    alone; dotted: of true labels, scored by these.
+
+    ---
+
+    FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
     part="original") }} replicates, mixtures with 95 % intervals.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
@@ -150,7 +153,11 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     verdict("emergence/wider-student-separates") }}.
 
     Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
-    mixture. Baselines are converged on the mixture, with penalties validated on it.
+    mixture.
+
+    ---
+
+    Baselines are converged on the mixture, with penalties validated on it.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")

@@ -70,12 +70,15 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Gaussian mixtures: settings and outcome
 
     *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it", fails="not every
-    centre has a neuron along it") }}; where random features come close to the network, learned features are not
-    needed.
+    centre has a neuron along it") }}.
 
-    Settings as measured; in brackets the thesis', which prints no results. Below: the network after its last epoch
-    (near: cosine above 0.8), converged heads on the raw input and on the ReLUs of the start, and cosines of the median
-    neuron's gradients over the first thirty steps. Chance is 1/2.
+    Settings as measured, the thesis' in brackets; then the network after its last epoch (near: cosine above 0.8),
+    converged heads on the raw input and on the ReLUs of the start, and cosines of gradients. Chance is 1/2.
+
+    ---
+
+    Where random features come close to the network, learned features are not needed. Cosines are those of the median
+    neuron's gradients over the first thirty steps. The thesis prints no results.
     """
     last = values.groupby(["setting", "quantity"])["epoch"].transform("max")
     end = values[values["epoch"] == last]

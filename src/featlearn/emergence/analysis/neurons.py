@@ -38,7 +38,11 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     fails="neurons do not gather from the usual start at this rate") }} of their directions left.
 
     Maps by $1 - \cos$ of the weights of 50 ReLU neurons, one replicate, from the usual start (top) and a far smaller
-    one. Blue, orange: sign of the final output weight; stars: plus and minus the mean of $yx$. Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
+    one. Blue, orange: sign of the final output weight; stars: plus and minus the mean of $yx$.
+
+    ---
+
+    Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
     quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}",
     which="largest start", moment="end", quantity="directions") | number }} are left above.
     """

@@ -30,8 +30,12 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     margin stays below the maximum") }}; {{ said("fourier/margin-never-above", holds="no margin is above, largest",
     fails="the margins do not end just below it, largest") }}; {{ said("fourier/margin-at-any-strength", holds="every
     penalty reaches it, least", fails="not every penalty reaches it, least") }}. Margins over $\gamma^*$ (dashed,
-    Theorem 4.9), all inputs for training: along the steps (left), then at the end over the penalty $\lambda$, also of
-    two inputs. Thin lines or dots: replicates; thick: mean, with its 95 % interval.
+    Theorem 4.9): along the steps (left), then at the end over the penalty $\lambda$. Thin lines or dots: replicates;
+    thick: mean, with its 95 % interval.
+
+    ---
+
+    All inputs are for training. On the right networks of two inputs are drawn as well.
     """
     drawn = canvas(8.6, 3.2)
     axes = drawn.subplots(1, 3)

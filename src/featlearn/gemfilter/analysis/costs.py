@@ -27,8 +27,12 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     fails="reading it takes less of GemFilter's memory than the answer, over it") }}; {{
     said("gemfilter/speed-phi-as-printed", holds="Phi 3.5 Mini comes to
     the printed 2.4 times, by operations", fails="Phi 3.5 Mini does not come to the printed 2.4 times, by operations")
-    }}. Counted at 16 bits: operations of the prompt, both runs of GemFilter (left); peak of weights, keys and values
-    in the prompt (middle; GemFilter without layers beyond $r$) and in generation (right).
+    }}. Operations of the prompt (left); peak memory in the prompt (middle) and in generation (right).
+
+    ---
+
+    Counted at 16 bits, both runs of GemFilter; memory is that of weights, keys and values, in the prompt without layers
+    beyond $r$.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names

@@ -32,8 +32,11 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     said("icl/small-falls-less", holds="the smallest falls less, by the difference", fails="the smallest does not fall
     less, by the difference") }}. With about a quarter flipped {{ said("icl/small-stays-flat", holds="the smallest stays
     flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals;
-    dashed is chance. Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their
-    corpus, which a Bayesian (crosses) knows.
+    dashed is chance, crosses a Bayesian who knows the corpus.
+
+    ---
+
+    Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their corpus.
     """
     own = of_family(pick(flips, noise="labels"), family)
     sets = list(dict.fromkeys(own["data"]))

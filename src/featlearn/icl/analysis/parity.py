@@ -89,8 +89,11 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
     fails="the remainder does not fall as printed, with the exponent") }}; {{ said("icl/noise-at-most-as-printed",
     holds="few heads have at most the printed share of the noise of many, theirs over it", fails="few heads have more
     than the printed share of the noise of many, theirs over it") }}. Root mean square of the noise in the answer to an
-    important task, with signal $\pm 1$: dots are replicates, lines means with 95 % intervals. Solid: all noise and
-    its two sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
+    important task. Solid: all noise and its two sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
+
+    ---
+
+    The signal is $\pm 1$. Dots are replicates, lines means with 95 % intervals.
     """
     drawn = canvas(7.6, 3.9)
     axes = drawn.subplots(1, 2, sharey=True)

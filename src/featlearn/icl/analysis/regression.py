@@ -58,10 +58,14 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
     *What to see:* {{ said("icl/theorem-5-4-1", holds="training reaches the optimum, with an excess of at most",
     fails="training ends above the optimum, with an excess of") }}; {{ said("icl/trained-larger-loses", holds="the
     largest rank loses most, loss of the largest over the smallest", fails="the largest rank does not clearly lose,
-    loss of the largest over the smallest") }} (second $\sigma$); of this {{ said("icl/trained-larger-keeps-noise",
-    holds="label noise adds more to the largest rank, ratio", fails="label noise does not add more to the largest
-    rank, ratio") }}. Evaluation loss on a task along the first direction:
-    dots are replicates, lines means with 95 % intervals; dashed is the closed form.
+    loss of the largest over the smallest") }} (second $\sigma$).
+    Evaluation loss on a task along the first direction: dots are replicates, lines means with 95 % intervals; dashed
+    is the closed form.
+
+    ---
+
+    Of this loss {{ said("icl/trained-larger-keeps-noise", holds="label noise adds more to the largest rank, ratio",
+    fails="label noise does not add more to the largest rank, ratio") }}.
     """
     drawn = canvas(4.8, 3.3)
     ax = drawn.subplots()

@@ -50,9 +50,13 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValu
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
     is loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the
     prompts", fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error
-    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left as
-    printed: float64, bound $-T/(2\kappa)$ (Theorem 8.16). Right: exact, $-T/\kappa$ (Theorem 8.25). Legend: mean
-    $\kappa$, printed ones in brackets. Grey: rounding.
+    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left:
+    as printed (Theorem 8.16). Right: exact (Theorem 8.25). Grey: rounding.
+
+    ---
+
+    Left is float64 with the bound $-T/(2\kappa)$, right the bound $-T/\kappa$. The legend has the mean $\kappa$,
+    printed ones in brackets.
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)

@@ -46,9 +46,12 @@ def learned_errors(errors: pd.DataFrame) -> Figure:
     ten") }}; {{ said("looped/learned-task", holds="trained on the task, the layer beats all shared steps, in powers
     of ten", fails="trained on the task, the layer does not beat all shared steps, in powers of ten") }}; {{
     said("looped/learned-task-not-theta", holds="it then loses $\\theta^*$, in powers of ten", fails="it then keeps
-    $\\theta^*$, in powers of ten") }}. Mean squared error on held-out prompts, with 95 % intervals over replicates.
-    Lines part methods that learn nothing, share their steps, read them off the prompt, or solve it. Triangles: zero
-    up to rounding.
+    $\\theta^*$, in powers of ten") }}. Mean squared error on held-out prompts, 95 % intervals. Triangles: zero up to
+    rounding.
+
+    ---
+
+    Lines part methods that learn nothing, share their steps, read them off the prompt, or solve it.
     """
     drawn = canvas(8.6, 4.2)
     axes = drawn.subplots(1, 2, sharey=True)

@@ -30,9 +30,12 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
     verdict("mrp/t15-features-kept") }}. After one head step of rate $k$ the printed bound $1/k$ (dashed) is missed by
     far.
 
-    Left: training loss, probability of wrong classes (the paper's $1 - \mathrm{logit}$), its average over all steps.
-    Middle: weakest captured feature relative to its start, for both orders of update. Right: wrong-class probability
-    after one step of the head, with 95 % t-intervals. Bands: range of replicates.
+    Left: training loss, probability of wrong classes (the paper's $1 - \mathrm{logit}$), its average. Middle: weakest
+    captured feature relative to its start. Right: wrong-class probability after one step of the head, 95 % intervals.
+
+    ---
+
+    The average is over all steps so far; the middle has both orders of update. Bands: range of replicates.
     """
     classes = config["data"]["classes"]
     drawn = canvas(8.2, 3.4)

@@ -67,8 +67,12 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     more") }}.
 
     Accuracy with all parts shown (left), with only the part shown that a network recognises less (middle; dotted:
-    chance), and the latter by length of pre-training (right; zero: supervised). All have the same few labels; *equal
-    steps* trains as long as pre-training and fine-tuning together. Dots are replicates, ticks means with 95 % intervals.
+    chance), and the latter by length of pre-training (right). Dots are replicates, ticks means with 95 % intervals.
+
+    ---
+
+    All have the same few labels; *equal steps* trains as long as pre-training and fine-tuning together. On the right 0
+    is supervised training.
     """
     seen = named(gain)
     arms = seen.drop_duplicates("arm").set_index("arm")["start"]

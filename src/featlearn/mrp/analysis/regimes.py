@@ -157,9 +157,13 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     *What to see:* as classes are added the captured share falls, and single-view accuracy equals it; time adds little.
     That the share goes to one half {{ verdict("mrp/t16-classes-limit") }}.
 
-    Top: features captured and accuracy; what became of the view that a single-view image shows (captured; lost, with a
-    captured *distractor* of another class or without). Below: accuracy in these groups; longer training of the
-    clean-data network (dashed: usual end). Points are means with 95 % t-intervals.
+    Top: features captured and accuracy; what became of the view that a single-view image shows. Below: accuracy in
+    these groups; longer training (dashed: usual end). Points are means with 95 % intervals.
+
+    ---
+
+    A view is captured, or lost with a captured *distractor* of another class or without. The longer training is that of
+    the clean-data network.
     """
     # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]

@@ -28,9 +28,13 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     verdict("mrp/t9-runaway-rate") }}; that correlations stay of order one, as printed, {{
     verdict("mrp/t9-bounded-as-printed") }}.
 
-    Left: correlations of the kernel that ends largest with the first two features it captures. Middle: push (negative
-    gradient) along the second, from its patches and from others, the *cross term*. Right: correlation with the first
-    feature, all replicates. Logarithmic scales.
+    Left: correlations of one kernel with the first two features it captures. Middle: its push along the second, from
+    its patches and from others. Right: correlation with the first feature, all replicates.
+
+    ---
+
+    The kernel is the one that ends largest. The push is the negative gradient; that from other patches is the *cross
+    term*.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)

@@ -45,9 +45,9 @@ def equal_start(starts: pd.DataFrame, config: Config) -> Figure:
     said("mrp/t15-equal-start-against-random", holds="beat the random kernels too", fails="do not beat the random
     kernels") }}.
 
-    Left: single-view accuracy of a new head, trained to its optimum. Middle: share of feature kernels that hold
-    several. Right: largest correlation at the last capture. To the right: initial correlation of a feature's best
-    kernel, in units of the threshold; rows: kernels a class. Means with 95 % intervals.
+    Left: single-view accuracy of a new head. Middle: share of feature kernels that hold several. Right: largest
+    correlation at the last capture. Axis: initial correlation of a feature's best kernel, over the threshold; rows:
+    kernels a class. Means with 95 % intervals.
     """
     looks = dict(MODELS)
     for model, options in config["teacher_student"].items():

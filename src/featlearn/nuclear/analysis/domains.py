@@ -131,8 +131,12 @@ def ranks(swept: pd.DataFrame) -> Figure:
     {{ said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
     said("nuclear/rank-trend-centred", holds="the centred falls", fails="the centred does not fall") }}. {{
     said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls, by the share", fails="The accuracy does not
-    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals. The printed rank,
-    $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is $\|M\|_F^2 / \|M\|_2^2$.
+    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals.
+
+    ---
+
+    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is
+    $\|M\|_F^2 / \|M\|_2^2$.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)

@@ -28,9 +28,12 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     *What to see:* {{ said("nuclear/threshold", holds="ERM-$\\ell_2$ falls through a half near 1, at",
     fails="ERM-$\\ell_2$ falls through a half elsewhere than 1, at") }}; {{ said("nuclear/proposition-6-3",
     holds="from the proposition's number on, 4, its accuracy is at most", fails="from the proposition's number on, 4,
-    its accuracy still reaches") }}; whitened weights, the limit of a strong nuclear norm, fall between the two.
-    Accuracy in the unseen domain as spurious features are added, in units of $r/(4\gamma^2)$: points are replicates,
-    dashed is a Gaussian approximation, no fit.
+    its accuracy still reaches") }}. Accuracy in the unseen domain as spurious features are added, in units of
+    $r/(4\gamma^2)$: points are replicates, dashed is a Gaussian approximation, no fit.
+
+    ---
+
+    Whitened weights, the limit of a strong nuclear norm, fall between the two.
     """
     drawn = canvas(5.6, 3.4)
     ax = drawn.subplots()

@@ -37,9 +37,12 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
     said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more tasks",
-    fails="with contrast accuracy is lost to more tasks") }}; {{ said("universality/learned-not-raw", holds="the probe
-    beats the raw input", fails="the probe does not beat the raw input by .05") }}. Target accuracy on vectors (MoCo,
-    width 8) over labels, 95 % intervals. Dotted: no pre-training.
+    fails="with contrast accuracy is lost to more tasks") }}. Target accuracy on vectors (MoCo, width 8) over labels, 95 % intervals. Dotted: no pre-training.
+
+    ---
+
+    Before this, {{ said("universality/learned-not-raw", holds="the probe beats the raw input", fails="the probe does
+    not beat the raw input by .05") }}.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
