@@ -47,7 +47,7 @@ ARMS = {
 }
 TITLES = {arm: title for arm, (title, _) in ARMS.items()}
 LOOKS = {arm: Look(title.replace("\n", ", "), PALETTE[concept]) for arm, (title, concept) in ARMS.items()}  # fmt: skip
-CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*", "<", ">", "p")
 #: What is written below pictures of the last layer.
 SEEN = {"chroma": "chroma of pictures", "roughness": "roughness of pictures"}
 
