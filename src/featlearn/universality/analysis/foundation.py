@@ -46,8 +46,8 @@ def by_share(
     """Probe and adapters by share of the labels and augmented copies; in the thesis on {{ model }}
 
     Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on
-    the first alone (F.7). F.8 is text in the thesis, whose whole encoder is tuned. Raw input, random features, random
-    weights and chance learn nothing.
+    the first alone (F.7). ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too. F.8 is text in
+    the thesis, whose whole encoder is tuned. Raw input, random features, random weights and chance learn nothing.
     """
     text = which == "table-f-8"
     own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
@@ -77,7 +77,7 @@ def all_labels(
 
     LP without augmentation; FT and Ours with ten augmented copies, or the config's number. On text (the last two
     columns) the thesis tunes the whole encoder; here it is an adapter, in a separate column. Rows below Ours learn
-    nothing.
+    nothing. ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too.
     """
     copies = config["copies"][min(1, len(config["copies"]) - 1)]
     whole = pick(adapters, percent=100)
