@@ -201,7 +201,11 @@ def test_threads_come_from_the_config_not_from_the_scheduler():
 def torch_settings():
     threads = torch.get_num_threads()
     deterministic = torch.are_deterministic_algorithms_enabled()
+    places = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)
+    before = [place.fp32_precision for place in places]
     yield
+    for place, old in zip(places, before, strict=True):
+        place.fp32_precision = old  # torch.export refuses one of convolutions alone
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(deterministic)
     torch.set_flush_denormal(False)  # Hypothesis refuses to run where small numbers are lost

@@ -133,6 +133,9 @@ def test_five_lines_are_a_plan(mine):
     assert planned["own_images_downstream"] == 6
     alone = checkout.plan(configfile=None, changes=f"{text}papers: []\n")
     assert alone == {("all" if rule == "real_images" else rule): n for rule, n in planned.items()}
+    # beside a paper they have a page of the report
+    page, both = "results/plain/report/own_images.html", f"{text}papers: [looped]\n"
+    assert checkout.plan(page, configfile=None, changes=both)["report"] == 1
     told = checkout.snakemake("--dry-run", configfile=None, changes="run: none\npapers: []\n")
     assert "papers: []; expected one or more, or data sets under the key real_images" in told.text
 

@@ -1,7 +1,7 @@
 # What a run tells: the ledger of claims, the catalogue, the checksums, the report.
 
 # the report as one file, as an index and as a page a paper
-REPORT = ["report.html", *(f"report/{page}.html" for page in ("index", *config["papers"]))]
+REPORT = ["report.html", *(f"report/{page}.html" for page in ("index", *PUBLISHED.stories))]
 RESULTS_FILES = [
     f"{RESULTS}/{name}"
     for name in ("claims.parquet", "catalogue.parquet", *REPORT, "checksums.txt")
