@@ -7,6 +7,7 @@ GEMS = config["gemfilter"]
 READERS = gemfilter_config.readers(GEMS, "haystack")
 TASKED = gemfilter_config.readers(GEMS, "longbench")
 MODELS = GEMS["language"]["models"]
+TRAINED = []
 
 if "trained" in READERS:
 
@@ -20,6 +21,7 @@ if "trained" in READERS:
 
     GROUPS = {"group": range(len(gemfilter_config.groups(GEMS["trained"])))}
     TRAINED_WEIGHTS = filled(rules.gemfilter_training.output.weights, GROUPS)
+    TRAINED = filled(rules.gemfilter_training.output, GROUPS)
 
 
 use rule compute as gemfilter_needle with:
@@ -65,6 +67,7 @@ experiment(
     "needle",
     section=GEMS,
     over={"network": READERS},
+    also=TRAINED,
     met=gemfilter_config.met(GEMS, READERS),
 )
 experiment(
