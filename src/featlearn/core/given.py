@@ -38,20 +38,27 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
     lost = {name for name in sets if known[name] == sets[name] and not _place(sets[name]).exists()}
     layers = [{key: value for key, value in scale.items() if key not in ("sets", "given")}]
     unmade: dict[str, dict[str, None]] = {name: {} for name in sorted(lost)}
+    made: dict[str, None] = {}
     named = user.get("papers", scale.get("papers"))
     papers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
     for words, layer in scale["given"].items():
         names = {*words.split()}
         if not names <= {*sets, *papers}:
             continue
+        groups = dict.fromkeys(_groups(layer, () if names & {*papers} else papers))
         for name in sorted(lost & names):
-            unmade[name] |= dict.fromkeys(_groups(layer, () if names & {*papers} else papers))
+            unmade[name] |= groups
         if not lost & names:
+            made |= groups
             layers.append(_filled(layer, known))
     return layers, [
-        f"{name}: no {_place(sets[name])}; stand-ins remain in {', '.join(groups)}"
+        f"{name}: no {_place(sets[name])}; {what} {', '.join(chosen)}"
         for name, groups in unmade.items()
-        if groups
+        for what, chosen in (
+            ("stand-ins remain in", [one for one in groups if one not in made]),
+            ("without it goes", [one for one in groups if one in made]),
+        )
+        if chosen
     ]
 
 
