@@ -179,7 +179,7 @@ def test_a_set_that_is_absent_is_named_and_a_set_of_the_user_takes_its_place(fre
     sets = {"pacs": {"kind": "folder", "path": "own"}}
     own = checkout.snakemake("--dry-run", changes={**HALF, "sets": sets}).well()
     assert LOST not in own.text
-    assert "weights/resnet20-12fca82f.th; without it goes nuclear.domains" in own.text
+    assert "weights/resnet20-12fca82f.th; made without it: nuclear.domains" in own.text
     assert "mnist: no" in own.text
     assert own.planned["nuclear_stack"] > without.planned["nuclear_stack"]
     wrong = {**HALF, "sets": {"pacs": "own"}}

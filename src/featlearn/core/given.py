@@ -56,7 +56,7 @@ def layers_of(scale: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[list[L
         for name, groups in unmade.items()
         for what, chosen in (
             ("stand-ins remain in", [one for one in groups if one not in made]),
-            ("without it goes", [one for one in groups if one in made]),
+            ("made without it:", [one for one in groups if one in made]),
         )
         if chosen
     ]
