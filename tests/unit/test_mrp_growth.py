@@ -13,7 +13,6 @@ from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.analysis.growth import timed
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
 from featlearn.mrp.experiments.growth import (
-    after_capture,
     crossing_steps,
     grow,
     predicted_hits,
@@ -140,18 +139,14 @@ def test_undisturbed_features_arrive_when_predicted():
     assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()
 
 
-def test_steps_after_a_capture_are_those_of_the_closed_form():
+def test_the_gradient_at_a_capture_is_that_of_the_closed_form():
     z = 1 + torch.rand(2, 7, generator=torch.Generator().manual_seed(1), dtype=torch.float64) / 2
-    frame = after_capture(
-        z, 0.6, Activation(3, 0.3), learning_rate=0.05, capture_step=10, steps=60, record_every=20
-    )
-    np.testing.assert_allclose(frame["slope"], frame["closed_form"], rtol=1e-12)
-    constant = frame[(frame["schedule"] == "constant") & (frame["replicate"] == 1)]
-    drift = z[1].mean().item() * (1 / 0.6 - 1) * (1 - 1 / 3) * 0.3
-    np.testing.assert_allclose(constant["slope"], drift, rtol=1e-12)
-    assert constant["strength"].iloc[-1] == pytest.approx(0.3 + 60 * 0.05 * drift)
-    at_end = frame[frame["step"] == 70].groupby("schedule")["strength"].mean()
-    assert at_end["appendix"] > at_end["main"] > at_end["constant"]
+    frame = residual_slopes(z, 0.6, Activation(3, 0.3), [10]).set_index(["schedule", "replicate"])
+    drift = z.mean(1) * (1 / 0.6 - 1) * (1 - 1 / 3) * 0.3
+    np.testing.assert_allclose(frame.loc["constant", "slope"], drift, rtol=1e-12)
+    np.testing.assert_allclose(frame.loc["main", "offset_slope"], drift, rtol=1e-12)
+    for schedule in ("main", "appendix"):
+        assert (frame.loc[schedule, "slope"] > frame.loc["constant", "slope"]).all()
 
 
 def test_what_is_left_of_the_gradient_tends_to_the_offset():

@@ -62,7 +62,7 @@ use rule compute as contrastive_scaling with:
 
 use rule calculate as contrastive_identities with:
     output:
-        **outputs("contrastive/identities", "instances sampled"),
+        **outputs("contrastive/identities", "sampled"),
     resources:
         **request(mem_mb=3000, runtime=20),
     params:

@@ -123,7 +123,7 @@ measured(
 measured(
     "calculate",
     "mrp/growth",
-    "after_capture residual_slopes",
+    "residual_slopes",
     "one_kernel",
     called="one_kernel",
     device="cpu",

@@ -1,4 +1,4 @@
-"""Who wins which feature and when, predicted and measured; and what happens after the capture."""
+"""Who wins which feature and when, predicted and measured; and the gradient left at the capture."""
 
 from __future__ import annotations
 
@@ -147,21 +147,18 @@ def crossing_steps(trace: Trace, target: float) -> Tensor:
 
 
 def one_kernel(job: Job) -> Results:
-    """Follow a single kernel along a single feature after its capture.
+    """The gradient on a single kernel along a single feature at its capture.
 
     Without noise: the library's own gradients in float64, so that they can be set against the
     closed forms. One replicate is one random instance; the strengths of its samples differ.
     """
     config, replicates = job.config, range(job.config["replicates"])
     streams = Streams(job.seed, "mrp", "growth-one-kernel", replicates)
-    theta, after = config["theta"], dict(config["after_capture"])
+    theta = config["theta"]
     low, high = config["data"]["main_strength"]
-    z = strengths(after.pop("samples"), low, high, streams("strengths"))
+    z = strengths(config["captured_samples"], low, high, streams("strengths"))
     activation = Activation(config["teacher_student"]["q"], config["network"]["varrho"])
-    return {
-        "after_capture": after_capture(z, theta, activation, **after),
-        "residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS),
-    }
+    return {"residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS)}
 
 
 def strengths(count: int, low: float, high: float, streams: Sequence[torch.Generator]) -> Tensor:
@@ -188,39 +185,6 @@ def _closed_form(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Ac
     """``captured_slope`` averaged over the samples: (R,)."""
     delta = (tau - 1 - (1 - theta) / theta).unsqueeze(1)
     return captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
-
-
-def after_capture(
-    z: Tensor,
-    theta: float,
-    activation: Activation,
-    *,
-    learning_rate: float,
-    capture_step: int,
-    steps: int,
-    record_every: int,
-) -> pd.DataFrame:
-    """Go on with teacher-student training after a capture: Lambda and the gradient along it.
-
-    All schedules train in one batch.
-    """
-    replicates = len(z)
-    batch = z.repeat(len(SCHEDULES), 1)
-    a = torch.full((len(batch),), activation.varrho, dtype=torch.float64)
-    axes = {"schedule": SCHEDULES, "replicate": range(replicates)}
-    frames = []
-    for step in range(capture_step, capture_step + steps + 1):
-        tau = torch.cat(
-            [_factors(name, theta, step, activation.q, replicates) for name in SCHEDULES]
-        )
-        gradient = slope(batch, a, theta, tau, activation)
-        if (step - capture_step) % record_every == 0:
-            closed = _closed_form(batch, a, theta, tau, activation)
-            values = {"strength": a, "slope": gradient, "closed_form": closed}
-            shaped = {name: value.view(len(SCHEDULES), -1) for name, value in values.items()}
-            frames.append(tidy(axes, step=step, **shaped))
-        a = a + learning_rate * gradient
-    return pd.concat(frames, ignore_index=True)
 
 
 def residual_slopes(
