@@ -302,14 +302,17 @@ class Domains(Claims):
 
     @claim("ours, on section 6.3.2",
            "accuracy with the nuclear norm minus that with the Frobenius norm, mean over domains",
-           kind=OBSERVATION, low=0, high=1)  # fmt: skip
+           kind=OBSERVATION, low=0, high=1,
+           changed="ERM is the comparison where the Frobenius norm learned less than .95 of its training images, "
+           "after a run on PACS in which it learned .28 and the gain over it was .36.")  # fmt: skip
     def gain_over_frobenius(self):
         """The nuclear norm beats the Frobenius norm of the same batch, both weights chosen in the same way.
 
         The thesis holds that the rank, and not the size, brings the gain; the Frobenius norm shrinks features
         and prefers no rank.
         """
-        return self.gain("over Frobenius")
+        learned = self.best("trained")["ERM-Frobenius"].to_numpy() >= LEARNED
+        return self.gain("over Frobenius").where(learned, self.gain("ERM-NU").to_numpy())
 
     @claim("Table 6.1, Figure 6.4", GAIN, kind=THEOREM, low=0, high=1, out_of_reach=REACH,
            changed="Added after a published run of 200 steps, which had .517 against .516; the band is that of the "
