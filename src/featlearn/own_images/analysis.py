@@ -265,9 +265,10 @@ def pictures(summaries: pd.DataFrame) -> Table:
 def detection(detections: pd.DataFrame) -> Table:
     """Average precision of a detector, by start of its encoder
 
-    *What to see:* the difference from the random start. Average precision of Faster R-CNN on the test images, by the
-    training of the encoder below it; all else is the same for the rows of a replicate. AP50 and AP75 count a box as
-    right from an overlap of 0.5 and 0.75 on, AP is the mean over ten such thresholds.
+    *What to see:* the difference from the random start.
+
+    Faster R-CNN on the test images; all but the encoder's training is the same in a replicate. AP50 and AP75 count a
+    box as right from an overlap of 0.5 and 0.75 on, AP is the mean over ten such thresholds.
     """
     keys = ["data_set", "start", "method", "quantity"]
     means = _named(summary(detections, keys).drop(columns="largest"))
@@ -315,10 +316,11 @@ def _legend(drawn: Figure, axes: Iterable[Axes]) -> None:
 def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     """Accuracy on test images
 
-    *What to see:* whether pre-training (blue) is above none (orange), most of all with few labels; **lines that
-    overlap widely show no difference**, and the table of what pre-training added compares image by image. Points are
-    replicates, bars means, lines 95 % intervals for other test images (Wilson's; for several labels an image,
-    t-intervals over replicates).
+    *What to see:* whether pre-training (blue) is above none (orange), most of all with few labels; **lines that overlap
+    widely show no difference**: the table of what pre-training added compares image by image.
+
+    Points: replicates; bars: means; lines: 95 % intervals for other test images (for several labels an image, over
+    replicates).
     """
     table = accuracy_table(evaluations, predictions)
     names, kinds = (list(dict.fromkeys(table[key])) for key in ("data_set", "evaluation"))
@@ -371,10 +373,11 @@ def _panel(ax: Axes, table: pd.DataFrame, values: pd.DataFrame) -> None:
 def learning(histories: pd.DataFrame) -> Figure:
     """Loss during training
 
-    *What to see:* whether curves still fall at their end; then longer trainings (`epochs`, `steps`) may help. Mean
-    loss of each epoch, a line for each replicate: left without labels (its unit depends on the method), right with
-    the most and the fewest labels, cross-entropy on augmented images. Near zero at the right means memorised labels
-    and says nothing of test images.
+    *What to see:* whether curves still fall at their end; then longer trainings (`epochs`, `steps`) may help. Near zero
+    at the right means memorised labels and says nothing of test images.
+
+    Mean loss of each epoch, a line a replicate: left without labels (its unit depends on the method), right with the
+    most and the fewest labels.
     """
     sets = dict(list(histories.groupby("data_set", sort=False)))
     # the largest and the smallest number of labels of each set
@@ -414,9 +417,10 @@ def _losses(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 def confusion(predictions: pd.DataFrame) -> Figure:
     """Confusion matrix
 
-    *What to see:* which classes are taken for one another, and whether pre-training changes that. Rows: class of the
-    test images; columns: answer of the fine-tuned classifiers with most labels; mean number of images over
-    replicates. Names without letters in the font are numbered in alphabetical order.
+    *What to see:* which classes are taken for one another, and whether pre-training changes that.
+
+    Rows: class of the test images; columns: answer of the fine-tuned classifiers with most labels; mean number of
+    images. Names without letters in the font are numbered in alphabetical order.
     """
     tuned = _most_labels(predictions)
     panels = list(tuned.groupby(["data_set", "start"], sort=False))

@@ -28,8 +28,9 @@ from featlearn.core.stats import by_size, local_exponents, summary
 def closed_forms(sampled: pd.DataFrame) -> Figure:
     """Do the closed forms predict the pulls on a neuron?
 
-    *What to see:* dots lie on their strokes, or a little off where firing is rare. With RandomMask noise alone pulls
-    nowhere. The pull that Lemma F.1 prints for noise {{ verdict("contrastive/lemma-f1-as-printed") }}.
+    *What to see:* dots lie on their strokes, or a little off where firing is rare; {{
+    said("contrastive/lemma-f1-as-printed", holds="the pull that Lemma F.1 prints for noise is measured", fails="the
+    pull that Lemma F.1 prints for noise is not measured") }}.
 
     Strokes: closed forms; dots: means over replicates with 95 % intervals.
     """

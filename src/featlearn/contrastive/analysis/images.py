@@ -110,10 +110,10 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
 
     *What to see:* {{ said("contrastive/shapes-fig-1-colour-of-supervised", holds="supervised pictures are more
     colourful than contrastive ones", fails="supervised pictures are not clearly more colourful than contrastive ones,
-    against the paper", left="the supervised pictures are not seen to be more colourful, as the paper says") }}.
+    against the paper", left="supervised pictures are not seen to be more colourful, as the paper says") }}.
 
-    A square is an image that excites one channel, found by gradient ascent from grey; at 16 pixels it shows no shapes.
-    *Chroma*: share of energy in colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
+    A square is an image that excites one channel, found by gradient ascent from grey. *Chroma*: share of energy in
+    colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
     """
     arms = FIGURE_ARMS["fig-1"]
     drawn = canvas(8.6, 3.0 * len(config) + 0.6)
@@ -140,9 +140,8 @@ def fig_2(
     paper") }}; {{ said("contrastive/shapes-fig-2-full-over-crop", holds="colour distortion improves on crops alone",
     fails="colour distortion does not improve on crops alone") }}.
 
-    Top: change of the first-layer kernels (grey: none). Below: images that excite channels of the last layer. Bars:
-    accuracy of a linear probe; image colour explained by the features (R²); chroma of kernels and pictures. Dotted:
-    chance.
+    Top: change of first-layer kernels (grey: none); below: images that excite last-layer channels. Bars: accuracy of a
+    linear probe (dotted: chance), image colour that features explain, chroma.
     """
     arms = FIGURE_ARMS["fig-2"]
     drawn = canvas(8.6, 4.1 * len(config) + 0.6)
@@ -174,8 +173,8 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     together more than with crops alone", fails="with colour distortion classes do not clearly lie together more than
     with crops alone") }}; elsewhere the map sorts by colour.
 
-    t-SNE maps of the same fresh images in each column, by class (top) and by mean colour of the image (below).
-    *Purity*: neighbours of the same class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
+    t-SNE maps of the same fresh images, by class (top) and by mean colour (below). *Purity*: neighbours of the same
+    class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
     """
     from matplotlib.lines import Line2D
 
@@ -219,7 +218,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     layer") }}.
 
     A panel is one layer of one network: a row an image, sorted by class (blue lines), a column a channel, darker the
-    more places fire (are above zero). Right: firing rate by layer, with 95 % intervals.
+    more places fire. Right: firing rate by layer, with 95 % intervals.
     """
     arms = FIGURE_ARMS["fig-4"]
     shown = [*panels(config, "fig-4", evaluations, patterns)]

@@ -28,12 +28,11 @@ ERRORS = {
 def scaling(sizes: pd.DataFrame, courses: pd.DataFrame) -> Figure:
     """Does the mask matter with more atoms?
 
-    *What to see:* at ten times T2
-    {{ said("contrastive/scaling-mask-most", holds="RandomMask still lowers the error with 64 atoms", fails="RandomMask hardly lowers the error with 64 atoms") }};
-    at twice T2 the two arms are close.
+    *What to see:* at ten times T2 {{ said("contrastive/scaling-mask-most", holds="RandomMask still lowers the error
+    with 64 atoms", fails="RandomMask hardly lowers the error with 64 atoms") }}.
 
     Left: mean error of the probe while training; darker lines have more atoms. Middle: at the end, with 95 % intervals.
-    Right, dashed: the theory's order through the first point.
+    Right: length of stage II; dashed: the theory's order.
     """
     drawn = canvas(8.6, 3.1)
     first, second, third = drawn.subplots(1, 3)

@@ -58,11 +58,11 @@ MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
 
 @figure()
 def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
-    """The three stages of contrastive training
+    r"""The three stages of contrastive training
 
-    *What to see:* with RandomMask (above) neurons turn to $\\mathrm{span}(M)$ until T1, and become singletons
-    until T2 and after. Without a mask (below) there are singletons for a while, and
-    {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons at the end.
+    *What to see:* with RandomMask (above) neurons turn to $\mathrm{span}(M)$ until T1, and become singletons until T2
+    and after; {{ said("contrastive/no-augmentation-no-singletons", holds="without a mask (below) hardly any is one at
+    the end", fails="without a mask (below) some are at the end") }}.
 
     Thick lines: means; thin lines: replicates. A *singleton* has more than half of its squared norm along one atom.
     """

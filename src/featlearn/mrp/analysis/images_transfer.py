@@ -40,11 +40,7 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     (AP75)", fails="it does not in detection (AP75)") }}.
 
     Left: accuracy after few-label fine-tuning to classes made of old parts. Right: average precision of Faster R-CNN.
-    Dots are replicates, with means and 95 % intervals.
-
-    ---
-
-    Overlaps are 0.5 and 0.75. Near a random start the detector is at its floor.
+    Dots: replicates, with means and 95 % intervals.
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     transfer = transfer.assign(task=transfer["classes"] + "/" + transfer["quantity"])

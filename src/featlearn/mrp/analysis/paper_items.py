@@ -276,11 +276,10 @@ def teacher_student() -> Figure:
 def masked_autoencoder() -> Figure:
     """Figure 6: the masked autoencoder of the theory
 
-    *What to see:* a masked patch is rebuilt as zero, so the model learns from visible patches and predicts nothing
-    from context.
+    *What to see:* a masked patch is rebuilt as zero: the model learns from visible patches and predicts nothing from
+    context.
 
-    A schematic, drawn by code. The same kernels encode and rebuild each patch alone: a patchwise tied auto-encoder
-    with shrinkage.
+    A schematic, drawn by code. The same kernels encode and rebuild each patch alone.
     """
     drawn, ax = _canvas("Masked autoencoder: every patch is encoded and rebuilt by itself")
     count, gap = len(SAMPLE), 0.03

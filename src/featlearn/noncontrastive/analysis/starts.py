@@ -53,13 +53,11 @@ NAMES = {
 def what_becomes(outcomes: pd.DataFrame) -> Figure:
     """What becomes of random starts?
 
-    *What to see:* {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both
-    features (green)", fails="with the head fewer than most starts end with both features (green)") }}; without
-    StopGrad {{ value("outcomes", case="base", mode="live-target", outcome="strong") | percent }} collapse onto the
-    strong one (blue).
+    *What to see:* {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both features
+    (green)", fails="with the head fewer than most starts end with both features (green)") }}.
 
-    Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training
-    from the same starts. Whiskers: Wilson's 95 % interval of green; n: number of starts.
+    Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training.
+    Whiskers: Wilson's 95 % interval of green; n: number of starts.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
     cases += [name for name in outcomes["case"].unique() if name not in NAMES]
