@@ -27,9 +27,9 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, column, share_interval, whiskers
-from featlearn.core.stats import estimate, per_replicate, plus_minus, side_by_side, summary
+from featlearn.core.stats import estimate, per_replicate, plus_minus, summary
 from featlearn.images.figures import bare, mosaic
 
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"
@@ -140,8 +140,8 @@ def fig_2(
     paper") }}; {{ said("contrastive/shapes-fig-2-full-over-crop", holds="colour distortion improves on crops alone",
     fails="colour distortion does not improve on crops alone") }}.
 
-    Top: change of first-layer kernels (grey: none); below: images that excite last-layer channels. Bars: accuracy of a
-    linear probe (dotted: chance), image colour that features explain, chroma.
+    Top: change of first-layer kernels; below: images that excite last-layer channels. Bars: accuracy of a linear probe
+    (dotted: chance), image colour that features explain, chroma.
     """
     arms = FIGURE_ARMS["fig-2"]
     drawn = canvas(8.6, 4.1 * len(config) + 0.6)
@@ -269,50 +269,6 @@ def profiles(drawn: Figure, block: np.ndarray, own: pd.DataFrame, arms: Sequence
                  LOOKS[arm].colour, line="--" if arm == START else "-")  # fmt: skip
     ax.set(xlabel="layer", ylim=(0, 1), xticks=range(1, len(rates) + 1))
     ax.set_title("firing rate", fontsize=8.5)
-
-
-#: Quantities of a whole encoder, with their heads for reading.
-HEADS = {
-    "class accuracy": "class",
-    "class accuracy of neighbours": "class (neighbours)",
-    "colour explained": "colour",
-    "chroma of pictures": "chroma",
-    "chroma of filters": "chroma of filters",
-    "roughness of pictures": "roughness",
-    "silhouette of the map": "silhouette",
-    "purity of the map": "purity",
-    "cosine under attack": "cosine under attack",
-    HALFWAY: "halfway",
-}
-KEY = ["data_set", "encoder", "arm", "quantity", "layer"]
-
-
-@table("images")
-def images(evaluations: pd.DataFrame, config: Config) -> Table:
-    """What each training learns on images
-
-    *Chroma* is the share of energy in colour of visualised features and first kernels, *roughness* of white noise 0.75,
-    *halfway* the share of the training after which the first kernels had gone half of their way.
-    """
-    parts = [
-        summary(pick(own, arm=arm), KEY).assign(figure=shown, panel=panel)
-        for panel, name in enumerate(ordered(config), 1)
-        for shown, arms in FIGURE_ARMS.items()
-        for _, own in panels({name: config[name]}, shown, evaluations)
-        for arm in (*arms, START)
-    ]
-    result = pd.concat(parts, ignore_index=True)
-    columns = ["data_set", "panel", "figure", "encoder", "arm", "quantity", "layer",
-               "mean", "low", "high", "half_width", "replicates"]  # fmt: skip
-    # a layer is named by its convolution or its norm
-    place = result["layer"].str.removesuffix(".conv").str.removesuffix(".norm")
-    fires = result["quantity"] == "firing rate"
-    head = result["quantity"].where(~fires, "fires in " + place)
-    training = [LOOKS[arm].words.removesuffix(" distortion") for arm in result["arm"]]
-    named = result.assign(head=head, training=training).drop_duplicates(KEY)
-    heads = HEADS | {name: name for name in head[fires]}
-    shown = side_by_side(named, ["data_set", "encoder", "training"], "head", heads)
-    return Table(result[columns], shown.rename(columns={"data_set": "images"}))
 
 
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.

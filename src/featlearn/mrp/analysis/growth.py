@@ -47,7 +47,7 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
     teacher-student ones come early") }}.
 
     A mark is one feature of one run: the step at which its correlation reached the target, against the prediction.
-    Crosses: the nearest kernel was lost to another feature. Right: no noise, no shared samples.
+    Crosses: the nearest kernel was lost. Right: undisturbed.
     """
     drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)

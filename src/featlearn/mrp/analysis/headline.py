@@ -70,7 +70,7 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     said("mrp/headline-beats-best-opponent", holds="it beats the best baseline", fails="the best baseline is ahead of
     it") }}.
 
-    Accuracy on fresh images with both features of their class (left) or one (middle; dotted: chance); share of features
+    Accuracy on images with both features of their class (left) or one (middle; dotted: chance); share of features
     captured (right). Dots: replicates; ticks: means with 95 % intervals.
     """
     looks = {model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)

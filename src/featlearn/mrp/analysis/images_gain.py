@@ -66,8 +66,8 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     said("mrp/images-gain-length", holds="longer pre-training brings more", fails="longer pre-training does not bring
     more") }}.
 
-    Accuracy with all parts shown (left), with only the part that a network recognises less (middle; dotted: chance),
-    and that by length of pre-training (right). Dots: replicates; ticks: means with 95 % intervals.
+    Accuracy with all parts shown (left), with only the part that a network recognises less (middle), and that by length
+    of pre-training (right). Dots: replicates; ticks: means with 95 % intervals.
     """
     seen = named(gain)
     arms = seen.drop_duplicates("arm").set_index("arm")["start"]

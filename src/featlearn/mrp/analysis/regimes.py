@@ -156,7 +156,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     said("mrp/t16-classes-limit", holds="it tends to one half", fails="it does not tend to one half") }}.
 
     Top: features captured and accuracy; what became of the view that a single-view image shows. Below: accuracy in
-    these groups; longer training on the clean data (dashed: usual end). Means with 95 % intervals.
+    these groups; longer training (dashed: usual end). Means with 95 % intervals.
     """
     # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]

@@ -29,8 +29,8 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     said("mrp/t9-bounded-as-printed", holds="correlations stay of order one, as printed", fails="correlations do not
     stay of order one, as printed") }}.
 
-    Left: correlations of one kernel with the first two features it captures. Middle: its negative gradient along the
-    second. Right: correlation with the first, all replicates.
+    Left: correlations with the first two features it captures. Middle: negative gradient along the second. Right:
+    correlation with the first, all replicates.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)

@@ -70,9 +70,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
     training from scratch", fails="pre-training does not beat random kernels and training from scratch in every case")
     }}.
 
-    Accuracy on single-view samples. Cases: the old classes (1), some (2a), all and new ones (2b), some and new ones
-    (3). Teal, not in the paper: mask reconstruction goes on on the new task. Dots: replicates; ticks: means with 95 %
-    intervals.
+    Single-view accuracy on the old classes (1), some (2a), all and new ones (2b), some and new ones (3). Teal, ours:
+    mask reconstruction continued. Dots: replicates; ticks: means with 95 % intervals.
     """
     shown = pick(reported(accuracy), quantity=SINGLE)
     panels = [(name, case, classes) for name, case in config["cases"].items()

@@ -25,8 +25,8 @@ from featlearn.core.claims import (
 )
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import estimate_share, side_by_side, summary
+from featlearn.core.publish import figure
+from featlearn.core.stats import estimate_share
 
 OUTCOMES = {
     "diverse": (PALETTE["both features"], "both features"),
@@ -87,23 +87,6 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     axes[0].invert_yaxis()
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
-
-
-@table("outcomes")
-def outcome_table(outcomes: pd.DataFrame) -> Table:
-    """What becomes of random starts"""
-    keys = ["case", "mode", "replicate"]
-    hit = pd.get_dummies(outcomes["outcome"], dtype=float)
-    hit = hit.reindex(columns=[*OUTCOMES], fill_value=0.0)
-    # a replicate is a group of starts: its number is their share
-    share = hit.groupby([outcomes[key] for key in keys], sort=False).mean().reset_index()
-    shares = summary(share.melt(keys, var_name="outcome"), ["case", "mode", "outcome"])
-    named = shares.assign(
-        setting=[NAMES.get(name, name).replace("\n", " ") for name in shares["case"]],
-        training=shares["mode"].map(MODES),
-    )
-    heads = {outcome: words for outcome, (_, words) in OUTCOMES.items()}
-    return Table(shares, side_by_side(named, ["setting", "training"], "outcome", heads))
 
 
 def weak_enough(config: Mapping[str, Any]) -> str | None:
