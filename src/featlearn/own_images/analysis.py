@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
@@ -18,7 +17,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.seeds import derive_seed
-from featlearn.core.statistical import whiskers
+from featlearn.core.statistical import legend, whiskers
 from featlearn.core.stats import (
     SPREAD_KIND,
     estimate,
@@ -304,14 +303,6 @@ def _colours(starts: pd.Series[str]) -> dict[str, str]:
     return START_COLOURS | dict(zip(given, GIVEN_COLOURS * len(given), strict=False))
 
 
-def _legend(drawn: Figure, axes: Iterable[Axes]) -> None:
-    entries: dict[str, Artist] = {}
-    for ax in axes:
-        handles, labels = ax.get_legend_handles_labels()
-        entries |= dict(zip(labels, handles, strict=True))
-    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
-
-
 @figure()
 def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     """Accuracy on test images
@@ -339,7 +330,7 @@ def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
         line[0].set_ylabel(f"{first['quantity']} on {first['test_images']} test images")
         if len(names) > 1:
             line[0].set_title(f"{short(name)}: {kinds[0]}")
-    _legend(drawn, axes.flat)
+    legend(drawn, *axes.flat, ncols=4)
     return drawn
 
 
@@ -393,7 +384,7 @@ def learning(histories: pd.DataFrame) -> Figure:
         for ax, count in zip(line[1:], ends[name], strict=False):
             _losses(ax, rows[rows["labels"] == count], f"training with {int(count)} labels")
         line[0].set_ylabel("loss" if len(sets) == 1 else f"{short(str(name))}: loss")
-    _legend(drawn, axes[:1, 1])
+    legend(drawn, *axes[:1, 1], ncols=4)
     return drawn
 
 
