@@ -8,7 +8,7 @@ replicates are points with a line at their mean, more a bar from zero. Pairs are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,6 @@ from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 #: Replicates from which on figures draw an interval.
@@ -232,18 +231,3 @@ def history(
         frame, x=x, y="value", color=colour, linestyle=dash, label=words,
         legend=False, errorbar=errorbar, err_kws={"linewidth": 0, "alpha": 0.2}, ax=ax,
     )  # fmt: skip
-
-
-def legend(drawn: Figure, *axes: Axes, ncols: int, **more: Any) -> None:
-    """One legend below the figure, with what the axes have, each entry once."""
-    found: dict[str, Any] = {}
-    for ax in axes:
-        handles, words = ax.get_legend_handles_labels()
-        found |= zip(words, handles, strict=True)
-    drawn.legend([*found.values()], [*found], loc="outside lower center", ncols=ncols, **more)
-
-
-def number_ticks(ax: Axes, ticks: Iterable[float], axis: str = "y") -> None:
-    """Plain numbers at these places of a logarithmic axis."""
-    getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()

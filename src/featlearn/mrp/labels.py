@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, premise
 from featlearn.core.claims import needs
@@ -68,6 +70,21 @@ DASHED: dict[str, Any] = {"color": COLOURS["ink"], "linewidth": 0.9, "linestyle"
 #: Sizes and lengths below which the bands of claims on the clean data were not derived.
 of_clean_data = needs(clean__data__classes=10, clean__replicates=10,
                       clean__pretraining__max_steps=6000, clean__supervised__steps=800)  # fmt: skip
+
+
+def legend(drawn: Figure, *axes: Axes, ncols: int, **more: Any) -> None:
+    """One legend below the figure, with what the axes have, each entry once."""
+    found: dict[str, Any] = {}
+    for ax in axes:
+        handles, words = ax.get_legend_handles_labels()
+        found |= zip(words, handles, strict=True)
+    drawn.legend([*found.values()], [*found], loc="outside lower center", ncols=ncols, **more)
+
+
+def number_ticks(ax: Axes, ticks: Iterable[float], axis: str = "y") -> None:
+    """Plain numbers at these places of a logarithmic axis."""
+    getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
 
 
 class Models(Claims):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
@@ -17,7 +18,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.seeds import derive_seed
-from featlearn.core.statistical import legend, whiskers
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import (
     SPREAD_KIND,
     estimate,
@@ -177,14 +178,6 @@ def _cells(frame: pd.DataFrame, *columns: str) -> list[str]:
     return [interval(*row) for row in frame[list(columns)].to_numpy(dtype=float).tolist()]
 
 
-def _replicates(found: pd.DataFrame) -> str:
-    """``5 replicates``; with the data sets that have another number: ``5 replicates (mae: 3)``."""
-    of_each = found.groupby("data_set", sort=False)["replicates"].max().astype(int)
-    usual = of_each.mode().max()
-    others = [f"{name}: {count}" for name, count in of_each.items() if count != usual]
-    return f"{usual} replicate{'s' * (usual > 1)}" + f" ({', '.join(others)})" * bool(others)
-
-
 def _wide(found: pd.DataFrame, index: Mapping[str, str], heads: Iterable[str]) -> pd.DataFrame:
     """Means with intervals, a column each head; columns of ``index`` (name -> name to show)."""
     long = found.assign(head=list(heads), cell=_cells(found, "mean", "low", "high"))
@@ -203,7 +196,7 @@ def accuracies(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Table:
              "method": "encoder", "start": "start"}  # fmt: skip
     heads = found["fraction"].map(lambda share: f"{100 * share:g} % of the labels")
     words = " and ".join(dict.fromkeys(found["quantity"]))
-    notes = f"{words[0].upper()}{words[1:]}, mean of {_replicates(found)}. "
+    notes = f"{words[0].upper()}{words[1:]}, mean of {int(found['replicates'].max())} replicates. "
     if set(found["quantity"]) == {ACCURACY}:
         notes += ("In brackets: 95 % interval for other images of the same kind, from the number of test "
                   "images (Wilson).")  # fmt: skip
@@ -248,8 +241,8 @@ def classes(predictions: pd.DataFrame) -> Table:
     return Table(
         found,
         shown.assign(**{"class": shown["class"].map(_plain)}),
-        f"Mean of {_replicates(found)}; in brackets Wilson's 95 % interval over the test images of "
-        "the class.",
+        f"Mean of {int(found['replicates'].max())} replicates; in brackets Wilson's 95 % interval "
+        "over the test images of the class.",
     )
 
 
@@ -311,6 +304,14 @@ def _colours(starts: pd.Series[str]) -> dict[str, str]:
     return START_COLOURS | dict(zip(given, GIVEN_COLOURS * len(given), strict=False))
 
 
+def _legend(drawn: Figure, axes: Iterable[Axes]) -> None:
+    entries: dict[str, Artist] = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
+
+
 @figure()
 def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     """Accuracy on test images
@@ -338,7 +339,7 @@ def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
         line[0].set_ylabel(f"{first['quantity']} on {first['test_images']} test images")
         if len(names) > 1:
             line[0].set_title(f"{short(name)}: {kinds[0]}")
-    legend(drawn, *axes.flat, ncols=4)
+    _legend(drawn, axes.flat)
     return drawn
 
 
@@ -392,7 +393,7 @@ def learning(histories: pd.DataFrame) -> Figure:
         for ax, count in zip(line[1:], ends[name], strict=False):
             _losses(ax, rows[rows["labels"] == count], f"training with {int(count)} labels")
         line[0].set_ylabel("loss" if len(sets) == 1 else f"{short(str(name))}: loss")
-    legend(drawn, *axes[:1, 1], ncols=4)
+    _legend(drawn, axes[:1, 1])
     return drawn
 
 

@@ -20,7 +20,7 @@ from featlearn.core.claims import POSITIVE, SHARE, THEOREM, needs_replicates
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import number_ticks, whiskers
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import by_size, local_exponents, summary
 
 
@@ -74,7 +74,8 @@ def wide_input(sampled: pd.DataFrame) -> Figure:
         last = at.iloc[-2:]
         ax.plot(last, mean.iloc[-1] * at.iloc[-1] / last, "--", color=colour, linewidth=0.7)
     ax.set(xscale="log", yscale="log", xlabel="coordinates $d_1$")
-    number_ticks(ax, at, "x")
+    ax.set_xticks(at, [f"{count:g}" for count in at])
+    ax.set_xticks([], minor=True)
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 

@@ -14,7 +14,7 @@ from featlearn.core.claims import POSITIVE
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, interval, lines, number_ticks, within
+from featlearn.core.statistical import Look, interval, lines, within
 
 ERRORS = {
     "linear-exact": Look("best linear predictor", PALETTE["raw input"]),
@@ -55,7 +55,8 @@ def scaling(sizes: pd.DataFrame, courses: pd.DataFrame) -> Figure:
     third.set(title="Length of stage II", ylabel=r"$\eta\,(T_2-T_1)$", yscale="log")
     for ax in (second, third):
         ax.set(xlabel="atoms d", xscale="log")
-        number_ticks(ax, counts, "x")
+        ax.set_xticks(counts, [str(count) for count in counts])
+        ax.set_xticks([], minor=True)
     drawn.legend(*second.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 

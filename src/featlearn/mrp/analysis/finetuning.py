@@ -12,7 +12,7 @@ from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import number_ticks, whiskers
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import summary
 from featlearn.mrp.labels import DASHED, DOTTED, Models, of_clean_data
 
@@ -67,7 +67,8 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
     right.annotate(words, (seen["rate"].iloc[0], 1 / classes), va="bottom", fontsize=8)
     right.set(xscale="log", yscale="log", xlabel=r"head rate $\eta_2$ / $k$", title="After one step",
               ylabel=r"mean of $1-\mathrm{logit}_y$")  # fmt: skip
-    number_ticks(right, seen["rate"], "x")
+    right.set_xticks(seen["rate"], [f"{rate:g}" for rate in seen["rate"]])
+    right.set_xticks([], minor=True)
     return drawn
 
 

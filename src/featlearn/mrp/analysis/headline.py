@@ -24,7 +24,7 @@ from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM,
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, legend, number_ticks, rows, share_interval
+from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import side_by_side, summary
 from featlearn.mrp.labels import (
     BASELINES,
@@ -36,6 +36,8 @@ from featlearn.mrp.labels import (
     SINGLE,
     Models,
     Quoted,
+    legend,
+    number_ticks,
 )  # fmt: skip
 
 LENGTH = (

@@ -9,10 +9,10 @@ from featlearn.core.claim_methods import claim
 from featlearn.core.claims import THEOREM
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, bars, legend, share_interval
+from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.pictures import CHANGED, Pictures, stand_in
-from featlearn.mrp.labels import Quoted
+from featlearn.mrp.labels import Quoted, legend
 
 METHOD_COLOURS = {
     "from scratch": PALETTE["untrained"],

@@ -11,9 +11,9 @@ from featlearn.core.claims import OBSERVATION, SHARE, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, legend, lines, share_interval
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import DOTTED, LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models
+from featlearn.mrp.labels import DOTTED, LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models, legend
 
 MARKS = {
     "raw_linear": "D", "random": "v", "random_many": "s", "moments": "X",

@@ -25,7 +25,7 @@ Point = tuple[float, float]
 WIDTH, HEIGHT = 7.0, 3.5
 TEXT = 8.0
 HEADING = 8.5
-INK, GREY = COLOURS["ink"], COLOURS["grey"]
+INK, GREY, RED = COLOURS["ink"], COLOURS["grey"], COLOURS["red"]
 
 #: The example: what each patch holds (two patches a feature, C_p = 2), and which patches are kept.
 SAMPLE = (
@@ -65,7 +65,7 @@ KINDS = {
 }  # fmt: skip
 #: One operation inside of a box, and the box of the loss.
 CHIP: dict[str, Any] = {"rounding": 0.03, "edgecolor": GREY, "linewidth": 0.7}
-LOSS = {"facecolor": _tint(COLOURS["red"], 0.15), "edgecolor": COLOURS["red"]}
+LOSS: dict[str, Any] = {"size": HEADING, "facecolor": _tint(RED, 0.15), "edgecolor": RED}
 ACTIVATION = COLOURS["purple"]
 TRAINED = _tint(COLOURS["sky"], 0.2)
 
@@ -113,7 +113,7 @@ def _arrow(ax: Axes, *points: Point, colour: str = INK) -> None:
 
 
 def _box(
-    ax: Axes, place: Place, text: str = "", *, size: float = TEXT, rounding: float = 0.06, **look: Any
+    ax: Axes, place: Place, text: str = "", size: float = TEXT, rounding: float = 0.06, **look: Any
 ) -> None:
     """A rounded box around its text, white in ink unless told otherwise."""
     plain: dict[str, Any] = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.1}
@@ -138,7 +138,7 @@ def _smoothed_relu(ax: Axes, place: Place) -> None:
     curve = np.clip(u / bend, 0, 1) ** q * bend / q + np.clip(u - bend, 0, None)
     x = place.x + u * 0.4 * place.width
     y = place.y + (curve / curve[-1] - 0.5) * 0.6 * place.height
-    ax.plot(x, y, color=COLOURS["red"], linewidth=1.4, solid_capstyle="round")
+    ax.plot(x, y, color=RED, linewidth=1.4, solid_capstyle="round")
 
 
 def _cell(ax: Axes, place: Place, fill: Colour | None) -> None:
@@ -237,7 +237,7 @@ def teacher_student() -> Figure:
     largest = float(max(h.max() / THETA, h_hat.max()))
     for place, values in ((hidden, h), (predicted, h / THETA), (target, h_hat)):
         _numbers(ax, place, values, largest)
-    _box(ax, loss, r"loss  $\frac{1}{2}\,\sum_r\, (\hat h_r - h'_r)^2$", size=HEADING, **LOSS)
+    _box(ax, loss, r"loss  $\frac{1}{2}\,\sum_r\, (\hat h_r - h'_r)^2$", **LOSS)
     for points in (
         (whole.top, (whole.x, upper), masked.left), (whole.bottom, (whole.x, lower), teacher.left),
         (masked.right, student.left), (student.right, hidden.left), (hidden.right, decoder.left),
@@ -321,7 +321,8 @@ def masked_autoencoder() -> Figure:
     _arrow(ax, (table.x + 0.86, tie), (decoder.x, tie), decoder.top)
     _arrow(ax, whole.bottom, (whole.x, loss.y), loss.left)
     _arrow(ax, rebuilt.bottom, (rebuilt.x, loss.y), loss.right)
-    _box(ax, loss, r"loss  $\frac{1}{2}\,\sum_p\, \Vert x_p - x'_p \Vert^2$  over all patches", size=HEADING, **LOSS)
+    squares = r"\frac{1}{2}\,\sum_p\, \Vert x_p - x'_p \Vert^2"
+    _box(ax, loss, f"loss  ${squares}$  over all patches", **LOSS)
     for x, symbol in (
         (whole.x, "$x_p$"), (between, r"$\epsilon_p$"), (masked.x, r"$\epsilon_p x_p$"),
         (table.x, "$a_{r,p}$, one column per kernel"), (rebuilt.x, "$x'_p$"),

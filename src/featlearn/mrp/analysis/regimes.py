@@ -12,9 +12,9 @@ from featlearn.core.claims import THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, legend, lines, number_ticks, share_interval
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import DASHED, DOTTED, SINGLE, Quoted
+from featlearn.mrp.labels import DASHED, DOTTED, SINGLE, Quoted, legend, number_ticks
 
 #: Panels: the frame, which is also the model whose start is named, and the model.
 PANELS = {

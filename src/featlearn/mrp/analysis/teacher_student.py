@@ -14,9 +14,9 @@ from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM,
 from featlearn.core.frames import pick
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, interval, legend, lines, share_interval
+from featlearn.core.statistical import Look, interval, lines, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.labels import FRAMEWORK_COLOURS, SINGLE, Quoted
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, SINGLE, Quoted, legend
 
 STROKES, DASHES = (1, 1.65), (3.7, 1.6)
 MODELS = {
