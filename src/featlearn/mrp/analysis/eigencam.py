@@ -61,7 +61,8 @@ def part_use(values: pd.DataFrame) -> Figure:
     fails="erasing a part turns no fewer answers wrong") }}.
 
     Top, fewest labels: parts hit; evenness and share of heat on parts; answers lost by erasing one; how often the
-    hottest counts most. Bottom: difference from supervised training. Dots: replicates; whiskers: 95 % intervals.
+    hottest counts most (dotted: chance). Bottom: difference from supervised training. Dots: replicates; whiskers: 95 %
+    intervals.
     """
     frame = pick(values, test_set="multi_view")
     gains = part_use_gains(frame)

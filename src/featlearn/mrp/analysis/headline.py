@@ -71,7 +71,7 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     it") }}.
 
     Accuracy on images with both features of their class (left) or one (middle; dotted: chance); share of features
-    captured (right). Dots: replicates; ticks: means with 95 % intervals.
+    captured (right). *Fixed blocks*: a class adds up its kernels. Dots: replicates; ticks: means with 95 % intervals.
     """
     looks = {model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)
              for model, colour in MODEL_COLOURS.items()}  # fmt: skip

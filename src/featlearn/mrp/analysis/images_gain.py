@@ -67,7 +67,8 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     more") }}.
 
     Accuracy with all parts shown (left), with only the part that a network recognises less (middle), and that by length
-    of pre-training (right). Dots: replicates; ticks: means with 95 % intervals.
+    of pre-training (right). *Equal steps*: as long as both trainings together. Dots: replicates; ticks: means with 95 %
+    intervals.
     """
     seen = named(gain)
     arms = seen.drop_duplicates("arm").set_index("arm")["start"]
