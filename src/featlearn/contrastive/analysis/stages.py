@@ -60,8 +60,8 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     r"""The three stages of contrastive training
 
     *What to see:* with RandomMask (above) neurons turn to $\mathrm{span}(M)$ until T1, and become singletons until T2
-    and after; {{ said("contrastive/no-augmentation-no-singletons", holds="without a mask (below) hardly any is one at
-    the end", fails="without a mask (below) some are at the end") }}.
+    and after; {{ said("contrastive/no-augmentation-no-singletons", holds="without a mask (below) hardly any neuron is
+    one at the end", fails="without a mask (below) some neurons are at the end") }}.
 
     Thick lines: means; thin lines: replicates. A *singleton* has more than half of its squared norm along one atom.
     """
