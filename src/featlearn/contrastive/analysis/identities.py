@@ -100,8 +100,6 @@ def needs_wide(config: Mapping[str, Any]) -> str | None:
 
 
 class Sampled(Claims):
-    """Formulas as printed and statements on the data, against sampling."""
-
     paper, kind, possible = "contrastive", THEOREM, POSITIVE
     out_of_reach = needs_replicates("identities")
 

@@ -316,7 +316,6 @@ class OfSet(Claims):
         return np.stack([per_replicate(own, layer=one) for one in own["layer"].unique()[1:]])
 
     def out_of_reach(self, _: Mapping[str, Any]) -> str | None:
-        """Why these sizes cannot show a claim."""
         own, training = self.config, self.config["contrastive"]["training"]
         images = own["shapes"]["train"] if "shapes" in own else own["train_images"] or 10**9
         steps = training.get("steps") or training["epochs"] * images / training["batch_size"]

@@ -88,8 +88,6 @@ LEAST_REPLICATES = 4
 
 
 class Scaling(Trainings):
-    """Over the number of atoms."""
-
     paper, artefact = "contrastive", "contrastive/measurements/scaling/16.parquet"
     premises = (*Trainings.premises, "long_enough")
     changed = (
@@ -98,7 +96,6 @@ class Scaling(Trainings):
     )
 
     def out_of_reach(self, config):
-        """Why these sizes cannot show a claim."""
         size, replicates = self.both(), config["scaling"]["replicates"]
         if size["atoms"] >= 64 and size["steps"] >= 4000 and replicates >= LEAST_REPLICATES:
             return None

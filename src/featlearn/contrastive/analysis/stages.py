@@ -221,8 +221,6 @@ def downstream_table(evaluation: pd.DataFrame, panel: pd.DataFrame) -> Table:
 
 
 class Stages(OfModels):
-    """Sections 3 and 4 and their appendices on trained networks."""
-
     paper, section = "contrastive", "stages"
     changed = (
         "On 2026-11-25, after results at 600 steps and with stage I sampled from 256 anchors had "
@@ -233,7 +231,6 @@ class Stages(OfModels):
     )
 
     def at(self, quantity, moment="end", arm="masked"):
-        """A quantity of an arm at a moment."""
         return per_replicate(self.moments, arm=arm, moment=moment, quantity=quantity)
 
     @premise(">=")

@@ -187,8 +187,6 @@ def too_small(config: Mapping[str, Any]) -> str | None:
 
 
 class Phases(Claims):
-    """The lemmas at the ends of the phases, and Theorem 4.1 at the horizon."""
-
     paper, kind = "noncontrastive", THEOREM
     out_of_reach = first_of(too_small, needs_replicates("phases"))
 

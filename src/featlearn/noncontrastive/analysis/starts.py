@@ -107,8 +107,6 @@ def reach(case: str, dimension: int) -> OutOfReach:
 
 
 class Starts(Claims):
-    """Shares of random starts by what the neurons hold in the end."""
-
     paper, kind, possible = "noncontrastive", THEOREM, DIFFERENCE_OF_SHARES
     out_of_reach = reach("base", 100)
 
