@@ -46,7 +46,6 @@ class Seen:
     classes: tuple[str, ...]
 
     def of(self, rows: Tensor) -> Seen:
-        """Some of the images."""
         heat = {name: own[rows] for name, own in self.heat.items()}
         return Seen(self.images[rows], self.labels[rows], heat, self.classes)
 
@@ -57,7 +56,6 @@ class Seen:
         return self.of(apart.argsort(descending=True, stable=True))
 
     def one_a_class(self) -> Seen:
-        """The first picture of every class."""
         _, place = torch.unique(self.labels, return_inverse=True)
         rows = [int((place == one).nonzero()[0, 0]) for one in range(int(place.max()) + 1)]
         return self.of(torch.tensor(sorted(rows)))

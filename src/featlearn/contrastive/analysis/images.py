@@ -284,8 +284,6 @@ LEAST = {"replicates": 3, "images": 4000, "steps": 800}
 
 
 class OfSet(Claims):
-    """About one data set."""
-
     paper, artefact = "contrastive", "contrastive/measurements/images/evaluations.parquet"
     kind, possible, high = THEOREM, DIFFERENCE_OF_SHARES, 1.0
 

@@ -110,7 +110,6 @@ class Scaling(Trainings):
                 if len(each.get("arms", SIZE_ARMS)) == len(SIZE_ARMS)][-1]  # fmt: skip
 
     def setting(self):
-        """Of that size."""
         return self.both(), self.config["scaling"]["training"]
 
     @premise(">=")

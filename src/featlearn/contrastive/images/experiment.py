@@ -92,7 +92,6 @@ class ImageExperiment(Replicate):
 
     @property
     def size(self) -> int:
-        """Side of the images."""
         return int(self.images.train.images.shape[-1])
 
     def augment(self, views: str) -> Augment:

@@ -142,7 +142,6 @@ def _smoothed_relu(ax: Axes, place: Place) -> None:
 
 
 def _cell(ax: Axes, place: Place, fill: Colour | None) -> None:
-    """One patch or one activation."""
     ax.add_patch(Rectangle(place.corner, place.width, place.height, **_cell_look(fill)))
 
 

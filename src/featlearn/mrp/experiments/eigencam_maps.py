@@ -52,7 +52,6 @@ class Sheet:
     predicted: Mapping[str, Tensor]
 
     def first(self, count: int) -> Sheet:
-        """The first ``count`` of the pictures."""
         return Sheet(
             self.pictures.subset(slice(count)),
             self.clean[:count],
@@ -76,7 +75,6 @@ class View:
     map_cell: int
 
     def sheet(self, pictures: Pictures) -> Sheet:
-        """Maps of the classifiers on ``pictures``."""
         parts = pictures.parts_of_class[pictures.labels]
         clean = self.experiment.other_world(noise=0.0).render(pictures, pictures.strengths)
         masks = own_masks(pictures, parts)
