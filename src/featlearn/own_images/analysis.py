@@ -178,6 +178,14 @@ def _cells(frame: pd.DataFrame, *columns: str) -> list[str]:
     return [interval(*row) for row in frame[list(columns)].to_numpy(dtype=float).tolist()]
 
 
+def _replicates(found: pd.DataFrame) -> str:
+    """``5 replicates``; with the data sets that have another number: ``5 replicates (mae: 3)``."""
+    of_each = found.groupby("data_set", sort=False)["replicates"].max()
+    usual = int(of_each.mode().max())
+    others = [f"{name}: {count}" for name, count in of_each.items() if count != usual]
+    return f"{usual} replicate{'s' * (usual > 1)}" + f" ({', '.join(others)})" * bool(others)
+
+
 def _wide(found: pd.DataFrame, index: Mapping[str, str], heads: Iterable[str]) -> pd.DataFrame:
     """Means with intervals, a column each head; columns of ``index`` (name -> name to show)."""
     long = found.assign(head=list(heads), cell=_cells(found, "mean", "low", "high"))
@@ -196,7 +204,7 @@ def accuracies(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Table:
              "method": "encoder", "start": "start"}  # fmt: skip
     heads = found["fraction"].map(lambda share: f"{100 * share:g} % of the labels")
     words = " and ".join(dict.fromkeys(found["quantity"]))
-    notes = f"{words[0].upper()}{words[1:]}, mean of {int(found['replicates'].max())} replicates. "
+    notes = f"{words[0].upper()}{words[1:]}, mean of {_replicates(found)}. "
     if set(found["quantity"]) == {ACCURACY}:
         notes += ("In brackets: 95 % interval for other images of the same kind, from the number of test "
                   "images (Wilson).")  # fmt: skip
@@ -241,8 +249,8 @@ def classes(predictions: pd.DataFrame) -> Table:
     return Table(
         found,
         shown.assign(**{"class": shown["class"].map(_plain)}),
-        f"Mean of {int(found['replicates'].max())} replicates; in brackets Wilson's 95 % interval "
-        "over the test images of the class.",
+        f"Mean of {_replicates(found)}; in brackets Wilson's 95 % interval over the test images of "
+        "the class.",
     )
 
 
