@@ -308,6 +308,11 @@ def test_from_images_to_table_and_figure(experiment):
     evaluations, predictions = pd.concat(frames), pd.concat(said)
     table, *_ = analysis.accuracies(evaluations, predictions)
     assert len(table) == 2 * 3 * 2
+    both = (
+        pd.concat([one, one[one["replicate"] == 0].assign(data_set="shed")])
+        for one in (evaluations, predictions)
+    )
+    assert "mean of 2 replicates (shed: 1)." in analysis.accuracies(*both).notes
     assert set(table["method"]) == {"from scratch", "random", "SimMIM"}
     one = table[(table["start"] == "pretrained") & (table["evaluation"] == "linear probe")]
     against = table[(table["start"] == "random") & (table["evaluation"] == "linear probe")]

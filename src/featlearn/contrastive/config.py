@@ -12,8 +12,8 @@ from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
-    "reference", "printed-schedule", "no-growth", "strong-decay", "early-t1", "qr", "few-neurons",
-    "higher-thresholds", "masked-negatives", "wide", "wide-no-mask",
+    "reference", "printed-schedule", "strong-decay", "few-neurons", "higher-thresholds", "wide",
+    "wide-no-mask",
 )  # fmt: skip
 
 #: Trainings of a size of ``scaling`` that names none.

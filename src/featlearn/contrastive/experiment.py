@@ -171,7 +171,6 @@ class Downstream:
         return line.nmse(fresh, self.y_test)
 
     def raw(self) -> Probe:
-        """Linear probe on the samples themselves."""
         return self._probe(self.train.x, self.test.x)
 
     def atoms(self) -> Probe:

@@ -91,8 +91,6 @@ def printed_growth(c0: float, gamma: float) -> dict[str, float]:
 
 @dataclass
 class Trained:
-    """What a training leaves."""
-
     w: Tensor  #: (R, m, D)
     b: Tensor  #: (R, m)
     #: ``t1`` and ``t2``: (R,): Steps at which the stages began, :data:`NOT_YET` where they did not.
@@ -151,7 +149,6 @@ class Learner:
         self.moments |= {"t1": self.state(), "t2": self.state()}
 
     def state(self) -> tuple[Tensor, Tensor]:
-        """Copies of weights and thresholds."""
         return self.w.clone(), self.b.clone()
 
     def step(self, number: int) -> None:
@@ -238,7 +235,6 @@ class Learner:
         return result
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from what :meth:`saved` gave."""
         for name in SAVED:
             setattr(self, name, tensors[name].to(getattr(self, name).device))
         for name, (w, b) in self.moments.items():

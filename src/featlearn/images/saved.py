@@ -73,7 +73,6 @@ class Network(Viewer):
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder, without the head."""
         return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
 
     def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:

@@ -112,7 +112,6 @@ class FilterTrace(Objective):
 
     @property
     def encoder(self) -> Any:  # type: ignore[override]
-        """The objective's."""
         return self.objective.encoder
 
     @property

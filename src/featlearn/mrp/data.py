@@ -91,7 +91,6 @@ class Samples(NamedTuple):
         return self.strong >= 0
 
     def to(self, device: torch.device | str) -> Samples:
-        """The same samples elsewhere."""
         return Samples(*(part.to(device) for part in self))
 
     @classmethod

@@ -158,7 +158,6 @@ def teacher_student_descent(
 def _teacher_student_fused(
     x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation, tau: float | Tensor
 ) -> Tensor:
-    """The same with compiled passes."""
     q, varrho = activation.q, activation.varrho
     each = w.new_ones((w.shape[0], 1, 1))
     pull = each * (1 / per_replicate(theta, w) - 1)
@@ -227,7 +226,6 @@ def classification_descent(
 def _classification_fused(
     x: Tensor, y: Tensor, w: Tensor, u: Tensor, activation: Activation
 ) -> Descent:
-    """The same with compiled passes."""
     samples, kernels, varrho = x.shape[1], w.shape[1], activation.varrho
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
     sums = x.new_zeros((3, x.shape[0]))

@@ -14,36 +14,27 @@ from featlearn.core.claims import needs
 from featlearn.core.plots import COLOURS, PALETTE
 from featlearn.core.stats import per_replicate
 
-#: Models from what learns no features to what learns all, with the words that a reader sees.
-LABELS = {
-    "majority": "Most frequent class",
-    "raw_linear": "Linear classifier on the summed patches",
-    "random": "Random kernels + new head",
-    "random_many": "1,000 random kernels + new head",
-    "extremes": "Extremes of the patches + new head",
-    "moments": "Second moments of the patches + new head",
-    "supervised": "Supervised, fixed blocks, as trained",
-    "supervised_head": "Supervised, fixed blocks + new head",
-    "supervised_all": "Supervised, head trained too, as trained",
-    "supervised_all_head": "Supervised, head trained too + new head",
-    "supervised_masked": "Supervised under masks, as trained",
-    "supervised_masked_head": "Supervised under masks + new head",
-    "pretrained": "Mask reconstruction + new head",
-    "finetuned": "Mask reconstruction, fine-tuned + new head",
+#: Models from what learns no features to what learns all: the words that a reader sees, and what
+#: their colour stands for in figures that show them.
+MODELS = {
+    "majority": ("Most frequent class", ""),
+    "raw_linear": ("Linear classifier on the summed patches", "raw input"),
+    "random": ("Random kernels + new head", "random features"),
+    "random_many": ("1,000 random kernels + new head", "random features"),
+    "extremes": ("Extremes of the patches + new head", "random features"),
+    "moments": ("Second moments of the patches + new head", "random features"),
+    "supervised": ("Supervised, fixed blocks, as trained", "supervised"),
+    "supervised_head": ("Supervised, fixed blocks + new head", "supervised, new head"),
+    "supervised_all": ("Supervised, head trained too, as trained", ""),
+    "supervised_all_head": ("Supervised, head trained too + new head", "supervised, more"),
+    "supervised_masked": ("Supervised under masks, as trained", ""),
+    "supervised_masked_head": ("Supervised under masks + new head", "supervised, masked"),
+    "pretrained": ("Mask reconstruction + new head", "mask reconstruction"),
+    "finetuned": ("Mask reconstruction, fine-tuned + new head", ""),
 }
-MODEL_COLOURS = {
-    "raw_linear": PALETTE["raw input"],
-    "random": PALETTE["random features"],
-    "random_many": PALETTE["random features"],
-    "extremes": PALETTE["random features"],
-    "moments": PALETTE["random features"],
-    "supervised": PALETTE["supervised"],
-    "supervised_head": PALETTE["supervised, new head"],
-    "supervised_all_head": PALETTE["supervised, more"],
-    "supervised_masked_head": PALETTE["supervised, masked"],
-    "pretrained": PALETTE["mask reconstruction"],
-    "finetuned": COLOURS["sky"],
-}
+LABELS = {model: words for model, (words, _) in MODELS.items()}
+MODEL_COLOURS = {model: PALETTE[concept] for model, (_, concept) in MODELS.items() if concept}
+MODEL_COLOURS["finetuned"] = COLOURS["sky"]
 #: Of the two kinds of pre-training that the theory treats. The green of MAE is that of a network on
 #: pictures: here, without SimMIM beside it, it is mask reconstruction itself.
 FRAMEWORK_COLOURS = {

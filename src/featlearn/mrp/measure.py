@@ -164,7 +164,6 @@ def rows(quantities: Mapping[str, Tensor], **labels: Any) -> pd.DataFrame:
 
 
 def joined(*frames: pd.DataFrame) -> pd.DataFrame:
-    """Frames below each other."""
     return pd.concat(frames, ignore_index=True)
 
 

@@ -5,10 +5,10 @@ gives every image the same few outputs would be optimal, yet training does not f
 head*. Wen & Li ask why, in a model small enough to solve: data with a strong and a weak feature, two cubic neurons,
 batch normalisation, StopGrad, and a linear head that starts at the identity.
 
-Without the head each neuron goes its own way, mostly to the strong feature: of random starts {{ value("outcomes",
-case="base", mode="frozen", outcome="diverse") | percent }} end with both features. With the head it is {{
-value("outcomes", case="base", mode="head", outcome="diverse") | percent }}, and {{ value("outcomes",
-case="large-dimension", mode="head", outcome="diverse") | percent }} at a dimension of 10,000. In between there are
+Without the head each neuron goes its own way, mostly to the strong feature. {{
+said("noncontrastive/starts-head-diverse", holds="With it most random starts end with both features", fails="With it too
+few random starts end with both features") }}; {{ said("noncontrastive/starts-large-dimension", holds="at a dimension of
+10,000 there are more", fails="at a dimension of 10,000 there are no more") }}. In between there are
 four phases: the faster neuron takes the strong feature; the head *substitutes* it for the strong part of the slower
 neuron's output; normalisation then leaves the slower neuron nothing to gain there and *accelerates* the weak feature;
 at last the head goes back to the identity. The first phase is as long as a closed form predicts, and all four lengths

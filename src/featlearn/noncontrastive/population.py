@@ -72,7 +72,6 @@ class State:
 
     @property
     def neurons(self) -> int:
-        """``m``."""
         return self.b.shape[-2]
 
     @property

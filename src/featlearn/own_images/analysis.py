@@ -178,6 +178,14 @@ def _cells(frame: pd.DataFrame, *columns: str) -> list[str]:
     return [interval(*row) for row in frame[list(columns)].to_numpy(dtype=float).tolist()]
 
 
+def _replicates(found: pd.DataFrame) -> str:
+    """``5 replicates``; with the data sets that have another number: ``5 replicates (mae: 3)``."""
+    of_each = found.groupby("data_set", sort=False)["replicates"].max()
+    usual = int(of_each.mode().max())
+    others = [f"{name}: {count}" for name, count in of_each.items() if count != usual]
+    return f"{usual} replicate{'s' * (usual > 1)}" + f" ({', '.join(others)})" * bool(others)
+
+
 def _wide(found: pd.DataFrame, index: Mapping[str, str], heads: Iterable[str]) -> pd.DataFrame:
     """Means with intervals, a column each head; columns of ``index`` (name -> name to show)."""
     long = found.assign(head=list(heads), cell=_cells(found, "mean", "low", "high"))
@@ -196,7 +204,7 @@ def accuracies(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Table:
              "method": "encoder", "start": "start"}  # fmt: skip
     heads = found["fraction"].map(lambda share: f"{100 * share:g} % of the labels")
     words = " and ".join(dict.fromkeys(found["quantity"]))
-    notes = f"{words[0].upper()}{words[1:]}, mean of {int(found['replicates'].max())} replicates. "
+    notes = f"{words[0].upper()}{words[1:]}, mean of {_replicates(found)}. "
     if set(found["quantity"]) == {ACCURACY}:
         notes += ("In brackets: 95 % interval for other images of the same kind, from the number of test "
                   "images (Wilson).")  # fmt: skip
@@ -241,8 +249,8 @@ def classes(predictions: pd.DataFrame) -> Table:
     return Table(
         found,
         shown.assign(**{"class": shown["class"].map(_plain)}),
-        f"Mean of {int(found['replicates'].max())} replicates; in brackets Wilson's 95 % interval "
-        "over the test images of the class.",
+        f"Mean of {_replicates(found)}; in brackets Wilson's 95 % interval over the test images of "
+        "the class.",
     )
 
 
@@ -265,9 +273,10 @@ def pictures(summaries: pd.DataFrame) -> Table:
 def detection(detections: pd.DataFrame) -> Table:
     """Average precision of a detector, by start of its encoder
 
-    *What to see:* the difference from the random start. Average precision of Faster R-CNN on the test images, by the
-    training of the encoder below it; all else is the same for the rows of a replicate. AP50 and AP75 count a box as
-    right from an overlap of 0.5 and 0.75 on, AP is the mean over ten such thresholds.
+    *What to see:* the difference from the random start.
+
+    Faster R-CNN on the test images; all but the encoder's training is the same in a replicate. AP50 and AP75 count a
+    box as right from an overlap of 0.5 and 0.75 on, AP is the mean over ten such thresholds.
     """
     keys = ["data_set", "start", "method", "quantity"]
     means = _named(summary(detections, keys).drop(columns="largest"))
@@ -315,10 +324,11 @@ def _legend(drawn: Figure, axes: Iterable[Axes]) -> None:
 def accuracy(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     """Accuracy on test images
 
-    *What to see:* whether pre-training (blue) is above none (orange), most of all with few labels; **lines that
-    overlap widely show no difference**, and the table of what pre-training added compares image by image. Points are
-    replicates, bars means, lines 95 % intervals for other test images (Wilson's; for several labels an image,
-    t-intervals over replicates).
+    *What to see:* whether pre-training (blue) is above none (orange), most of all with few labels; **lines that overlap
+    widely show no difference**: the table of what pre-training added compares image by image.
+
+    Points: replicates; bars: means; lines: 95 % intervals for other test images (for several labels an image, over
+    replicates).
     """
     table = accuracy_table(evaluations, predictions)
     names, kinds = (list(dict.fromkeys(table[key])) for key in ("data_set", "evaluation"))
@@ -371,10 +381,11 @@ def _panel(ax: Axes, table: pd.DataFrame, values: pd.DataFrame) -> None:
 def learning(histories: pd.DataFrame) -> Figure:
     """Loss during training
 
-    *What to see:* whether curves still fall at their end; then longer trainings (`epochs`, `steps`) may help. Mean
-    loss of each epoch, a line for each replicate: left without labels (its unit depends on the method), right with
-    the most and the fewest labels, cross-entropy on augmented images. Near zero at the right means memorised labels
-    and says nothing of test images.
+    *What to see:* whether curves still fall at their end; then longer trainings (`epochs`, `steps`) may help. Near zero
+    at the right means memorised labels and says nothing of test images.
+
+    Mean loss of each epoch, a line a replicate: left without labels (its unit depends on the method), right with the
+    most and the fewest labels.
     """
     sets = dict(list(histories.groupby("data_set", sort=False)))
     # the largest and the smallest number of labels of each set
@@ -414,9 +425,10 @@ def _losses(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 def confusion(predictions: pd.DataFrame) -> Figure:
     """Confusion matrix
 
-    *What to see:* which classes are taken for one another, and whether pre-training changes that. Rows: class of the
-    test images; columns: answer of the fine-tuned classifiers with most labels; mean number of images over
-    replicates. Names without letters in the font are numbered in alphabetical order.
+    *What to see:* which classes are taken for one another, and whether pre-training changes that.
+
+    Rows: class of the test images; columns: answer of the fine-tuned classifiers with most labels; mean number of
+    images. Names without letters in the font are numbered in alphabetical order.
     """
     tuned = _most_labels(predictions)
     panels = list(tuned.groupby(["data_set", "start"], sort=False))

@@ -147,9 +147,8 @@ class RealExperiment(Replicate):
     """One replicate on a data set of real images.
 
     Replicates differ in initial weights, in the order of the images, and in which training images
-    keep their labels. ``name``: of the data set and the random streams. ``settings``: a group of
-    the ``real_images`` section. ``seed``: base seed of the run. ``cache``, ``replicate``,
-    ``device``: see :class:`~featlearn.images.train.replicate.Replicate`.
+    keep their labels. ``name``: of the data set. ``settings``: a group of ``real_images``. The
+    others: see :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     cache: PathLike

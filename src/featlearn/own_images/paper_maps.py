@@ -46,7 +46,6 @@ class Seen:
     classes: tuple[str, ...]
 
     def of(self, rows: Tensor) -> Seen:
-        """Some of the images."""
         heat = {name: own[rows] for name, own in self.heat.items()}
         return Seen(self.images[rows], self.labels[rows], heat, self.classes)
 
@@ -57,7 +56,6 @@ class Seen:
         return self.of(apart.argsort(descending=True, stable=True))
 
     def one_a_class(self) -> Seen:
-        """The first picture of every class."""
         _, place = torch.unique(self.labels, return_inverse=True)
         rows = [int((place == one).nonzero()[0, 0]) for one in range(int(place.max()) + 1)]
         return self.of(torch.tensor(sorted(rows)))
@@ -126,8 +124,10 @@ def fig_1(seen: Seen) -> Figure:
     """Figure 1, on photographs: what does a supervised network look at?
 
     *What to see:* whether maps of one class are warm on one part, and on another from picture to picture; the last
-    picture averages all. Eigen-CAM maps of a small network trained with labels only, on the first test images of the
-    class of which it has the most right. Below: share of the picture with at least half of the largest heat.
+    picture averages all.
+
+    Eigen-CAM maps of a network trained with labels only, on the class of which it has the most right. Below: share of
+    the picture with at least half of the largest heat.
     """
     every = seen.most_right(1)[0]
     return _sheet(every.of(torch.arange(min(MANY, len(every.images)))), every, 4)
@@ -136,9 +136,10 @@ def fig_1(seen: Seen) -> Figure:
 def fig_3(seen: Seen) -> Figure:
     """Figure 3, on photographs: supervised against mask reconstruction
 
-    *What to see:* the paper expects more parts, so a larger warm share, at the right. The last picture averages all that
-    both networks have right. Before it the pictures whose maps differ most, one a class. Small networks; both have had
-    the same labels, the right one after SimMIM on the same images.
+    *What to see:* the paper expects more parts, so a larger warm share, at the right.
+
+    Networks with the same labels, the right one after SimMIM on the same images. The last picture averages all that
+    both have right; before it those whose maps differ most, one a class.
     """
     shown = seen.ordered().one_a_class().ordered()
     return _sheet(shown.of(torch.arange(min(FEW, len(shown.images)))), seen, 2)

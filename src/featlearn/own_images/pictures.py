@@ -91,10 +91,10 @@ def maps(job: Job) -> Figure:
     """Heat maps
 
     *What to see:* the paper expects maps after pre-training (right) to be warm on more parts of the
-    object. Eigen-CAM maps of the first replicate's classifiers with the most labels, beside the
-    image: labels only, then pre-trained and fine-tuned. Test images are the first of each class by
-    number, then the second. Below a picture is its class, below a map a wrong answer. Parts are not
-    known here, so nothing is counted, and a map shows one direction of a layer.
+    object. Parts are not known here, so nothing is counted.
+
+    Eigen-CAM maps of classifiers with the most labels, beside the image: labels only, then
+    pre-trained and fine-tuned. Below a picture is its class, below a map a wrong answer.
     """
     cache = job.results / job.params.cache
     files = iter(job.files("classifiers"))

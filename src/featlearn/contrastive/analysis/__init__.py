@@ -76,7 +76,6 @@ class OfModels(Trainings):
     """Claims on the frame ``evaluation``: quantities of models."""
 
     def of_model(self, model: str, quantity: str = "nmse") -> Any:
-        """A quantity of a model."""
         return per_replicate(self.evaluation, model=model, quantity=quantity)
 
     def nmse_over_linear(self, model: str, linear: str = "linear-exact") -> Any:

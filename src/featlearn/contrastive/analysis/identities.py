@@ -28,8 +28,9 @@ from featlearn.core.stats import by_size, local_exponents, summary
 def closed_forms(sampled: pd.DataFrame) -> Figure:
     """Do the closed forms predict the pulls on a neuron?
 
-    *What to see:* dots lie on their strokes, or a little off where firing is rare. With RandomMask noise alone pulls
-    nowhere. The pull that Lemma F.1 prints for noise {{ verdict("contrastive/lemma-f1-as-printed") }}.
+    *What to see:* dots lie on their strokes, or a little off where firing is rare; with RandomMask noise alone pulls
+    nowhere; {{ said("contrastive/lemma-f1-as-printed", holds="without it the pull is the one that Lemma F.1 prints",
+    fails="without it the pull is not the one that Lemma F.1 prints") }}.
 
     Strokes: closed forms; dots: means over replicates with 95 % intervals.
     """
@@ -99,8 +100,6 @@ def needs_wide(config: Mapping[str, Any]) -> str | None:
 
 
 class Sampled(Claims):
-    """Formulas as printed and statements on the data, against sampling."""
-
     paper, kind, possible = "contrastive", THEOREM, POSITIVE
     out_of_reach = needs_replicates("identities")
 

@@ -27,9 +27,9 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
+from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, column, share_interval, whiskers
-from featlearn.core.stats import estimate, per_replicate, plus_minus, side_by_side, summary
+from featlearn.core.stats import estimate, per_replicate, plus_minus, summary
 from featlearn.images.figures import bare, mosaic
 
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"
@@ -110,10 +110,10 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
 
     *What to see:* {{ said("contrastive/shapes-fig-1-colour-of-supervised", holds="supervised pictures are more
     colourful than contrastive ones", fails="supervised pictures are not clearly more colourful than contrastive ones,
-    against the paper", left="the supervised pictures are not seen to be more colourful, as the paper says") }}.
+    against the paper", left="supervised pictures are not seen to be more colourful, as the paper says") }}.
 
-    A square is an image that excites one channel, found by gradient ascent from grey; at 16 pixels it shows no shapes.
-    *Chroma*: share of energy in colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
+    A square is an image that excites one channel, found by gradient ascent from grey. *Chroma*: share of energy in
+    colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
     """
     arms = FIGURE_ARMS["fig-1"]
     drawn = canvas(8.6, 3.0 * len(config) + 0.6)
@@ -140,9 +140,8 @@ def fig_2(
     paper") }}; {{ said("contrastive/shapes-fig-2-full-over-crop", holds="colour distortion improves on crops alone",
     fails="colour distortion does not improve on crops alone") }}.
 
-    Top: change of the first-layer kernels (grey: none). Below: images that excite channels of the last layer. Bars:
-    accuracy of a linear probe; image colour explained by the features (R²); chroma of kernels and pictures. Dotted:
-    chance.
+    Top: change of first-layer kernels; below: images that excite last-layer channels. Bars: accuracy of a linear probe
+    (dotted: chance), image colour that features explain, chroma.
     """
     arms = FIGURE_ARMS["fig-2"]
     drawn = canvas(8.6, 4.1 * len(config) + 0.6)
@@ -174,8 +173,8 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     together more than with crops alone", fails="with colour distortion classes do not clearly lie together more than
     with crops alone") }}; elsewhere the map sorts by colour.
 
-    t-SNE maps of the same fresh images in each column, by class (top) and by mean colour of the image (below).
-    *Purity*: neighbours of the same class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
+    t-SNE maps of the same fresh images, by class (top) and by mean colour (below). *Purity*: neighbours of the same
+    class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
     """
     from matplotlib.lines import Line2D
 
@@ -219,7 +218,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     layer") }}.
 
     A panel is one layer of one network: a row an image, sorted by class (blue lines), a column a channel, darker the
-    more places fire (are above zero). Right: firing rate by layer, with 95 % intervals.
+    more places fire. Right: firing rate by layer, with 95 % intervals.
     """
     arms = FIGURE_ARMS["fig-4"]
     shown = [*panels(config, "fig-4", evaluations, patterns)]
@@ -272,50 +271,6 @@ def profiles(drawn: Figure, block: np.ndarray, own: pd.DataFrame, arms: Sequence
     ax.set_title("firing rate", fontsize=8.5)
 
 
-#: Quantities of a whole encoder, with their heads for reading.
-HEADS = {
-    "class accuracy": "class",
-    "class accuracy of neighbours": "class (neighbours)",
-    "colour explained": "colour",
-    "chroma of pictures": "chroma",
-    "chroma of filters": "chroma of filters",
-    "roughness of pictures": "roughness",
-    "silhouette of the map": "silhouette",
-    "purity of the map": "purity",
-    "cosine under attack": "cosine under attack",
-    HALFWAY: "halfway",
-}
-KEY = ["data_set", "encoder", "arm", "quantity", "layer"]
-
-
-@table("images")
-def images(evaluations: pd.DataFrame, config: Config) -> Table:
-    """What each training learns on images
-
-    *Chroma* is the share of energy in colour of visualised features and first kernels, *roughness* of white noise 0.75,
-    *halfway* the share of the training after which the first kernels had gone half of their way.
-    """
-    parts = [
-        summary(pick(own, arm=arm), KEY).assign(figure=shown, panel=panel)
-        for panel, name in enumerate(ordered(config), 1)
-        for shown, arms in FIGURE_ARMS.items()
-        for _, own in panels({name: config[name]}, shown, evaluations)
-        for arm in (*arms, START)
-    ]
-    result = pd.concat(parts, ignore_index=True)
-    columns = ["data_set", "panel", "figure", "encoder", "arm", "quantity", "layer",
-               "mean", "low", "high", "half_width", "replicates"]  # fmt: skip
-    # a layer is named by its convolution or its norm
-    place = result["layer"].str.removesuffix(".conv").str.removesuffix(".norm")
-    fires = result["quantity"] == "firing rate"
-    head = result["quantity"].where(~fires, "fires in " + place)
-    training = [LOOKS[arm].words.removesuffix(" distortion") for arm in result["arm"]]
-    named = result.assign(head=head, training=training).drop_duplicates(KEY)
-    heads = HEADS | {name: name for name in head[fires]}
-    shown = side_by_side(named, ["data_set", "encoder", "training"], "head", heads)
-    return Table(result[columns], shown.rename(columns={"data_set": "images"}))
-
-
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.
 CLEAR = 0.05
 PROBE, AT_START = "accuracy of the linear probe", "less that at the random start"
@@ -329,8 +284,6 @@ LEAST = {"replicates": 3, "images": 4000, "steps": 800}
 
 
 class OfSet(Claims):
-    """About one data set."""
-
     paper, artefact = "contrastive", "contrastive/measurements/images/evaluations.parquet"
     kind, possible, high = THEOREM, DIFFERENCE_OF_SHARES, 1.0
 
@@ -361,7 +314,6 @@ class OfSet(Claims):
         return np.stack([per_replicate(own, layer=one) for one in own["layer"].unique()[1:]])
 
     def out_of_reach(self, _: Mapping[str, Any]) -> str | None:
-        """Why these sizes cannot show a claim."""
         own, training = self.config, self.config["contrastive"]["training"]
         images = own["shapes"]["train"] if "shapes" in own else own["train_images"] or 10**9
         steps = training.get("steps") or training["epochs"] * images / training["batch_size"]

@@ -28,12 +28,11 @@ ERRORS = {
 def scaling(sizes: pd.DataFrame, courses: pd.DataFrame) -> Figure:
     """Does the mask matter with more atoms?
 
-    *What to see:* at ten times T2
-    {{ said("contrastive/scaling-mask-most", holds="RandomMask still lowers the error with 64 atoms", fails="RandomMask hardly lowers the error with 64 atoms") }};
-    at twice T2 the two arms are close.
+    *What to see:* at ten times T2 {{ said("contrastive/scaling-mask-most", holds="RandomMask still lowers the error
+    with 64 atoms", fails="RandomMask hardly lowers the error with 64 atoms") }}.
 
     Left: mean error of the probe while training; darker lines have more atoms. Middle: at the end, with 95 % intervals.
-    Right, dashed: the theory's order through the first point.
+    Right: length of stage II; dashed: the theory's order.
     """
     drawn = canvas(8.6, 3.1)
     first, second, third = drawn.subplots(1, 3)
@@ -89,8 +88,6 @@ LEAST_REPLICATES = 4
 
 
 class Scaling(Trainings):
-    """Over the number of atoms."""
-
     paper, artefact = "contrastive", "contrastive/measurements/scaling/16.parquet"
     premises = (*Trainings.premises, "long_enough")
     changed = (
@@ -99,7 +96,6 @@ class Scaling(Trainings):
     )
 
     def out_of_reach(self, config):
-        """Why these sizes cannot show a claim."""
         size, replicates = self.both(), config["scaling"]["replicates"]
         if size["atoms"] >= 64 and size["steps"] >= 4000 and replicates >= LEAST_REPLICATES:
             return None
@@ -114,7 +110,6 @@ class Scaling(Trainings):
                 if len(each.get("arms", SIZE_ARMS)) == len(SIZE_ARMS)][-1]  # fmt: skip
 
     def setting(self):
-        """Of that size."""
         return self.both(), self.config["scaling"]["training"]
 
     @premise(">=")

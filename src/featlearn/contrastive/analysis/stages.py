@@ -7,7 +7,6 @@ Orders such as ``O(log d)`` are read with a constant that the statement names. T
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -58,11 +57,11 @@ MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
 
 @figure()
 def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
-    """The three stages of contrastive training
+    r"""The three stages of contrastive training
 
-    *What to see:* with RandomMask (above) neurons turn to $\\mathrm{span}(M)$ until T1, and become singletons
-    until T2 and after. Without a mask (below) there are singletons for a while, and
-    {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons at the end.
+    *What to see:* with RandomMask (above) neurons turn to $\mathrm{span}(M)$ until T1, and become singletons until T2
+    and after; {{ said("contrastive/no-augmentation-no-singletons", holds="without a mask (below) hardly any neuron is
+    one at the end", fails="without a mask (below) some neurons are at the end") }}.
 
     Thick lines: means; thin lines: replicates. A *singleton* has more than half of its squared norm along one atom.
     """
@@ -202,32 +201,8 @@ TABLE_MODELS = {
     "bayes": "Bayes estimate",
     "bayes-exact": "Bayes floor, exact",
 }
-#: Quantities of the moments that are shown to readers, in words.
-MOMENT_QUANTITIES = {
-    "step": "step",
-    "signal_share": "share of a neuron's norm² in span(M)",
-    "singletons": "share of singletons",
-    "covered": "share of atoms covered",
-    "lucky_above": "lucky pairs above the line of Theorem C.1(2)",
-    "lucky_alignment": "lucky pairs: |α_ij| / ‖w_i‖, mean",
-    "strength_mean": "F_j / (τ log d), mean",
-    "bias_over_norm": "b / ‖w‖, mean",
-    "alive": "share of neurons alive",
-    "firing": "firing rate",
-    "firing_precision": "singletons: firings with the atom active",
-    "cosine_noise": "cos(f(x), f(ξ))",
-    "cosine_signal": "cos(f(x), f(Mz))",
-    "loss": "loss",
-    "retrieval": "positive retrieved",
-}
 PROBE_HEADS = {"nmse": "NMSE", "accuracy": "accuracy", "train_nmse": "NMSE, training",
                "train_accuracy": "accuracy, training"}  # fmt: skip
-
-
-def labelled(table: pd.DataFrame, column: str, words: Mapping[str, str]) -> pd.DataFrame:
-    """Rows whose ``column`` is known, in the order of ``words``, with a column ``label``."""
-    known = pd.concat([table[table[column] == name] for name in words], ignore_index=True)
-    return known.assign(label=known[column].map(words))
 
 
 @table("downstream")
@@ -239,29 +214,13 @@ def downstream_table(evaluation: pd.DataFrame, panel: pd.DataFrame) -> Table:
     chosen = panel[panel["best"]].assign(model="panel", quantity="nmse")
     trained = chosen.assign(quantity="train_nmse", value=chosen["train"])
     seen = pd.concat([evaluation, chosen, trained])
-    result = labelled(summary(seen, ["model", "quantity"]), "model", TABLE_MODELS)
+    ordered = pd.concat([seen[seen["model"] == model] for model in TABLE_MODELS])
+    result = summary(ordered, ["model", "quantity"])
+    result = result.assign(label=result["model"].map(TABLE_MODELS))
     return Table(result, side_by_side(result, ["label"], "quantity", PROBE_HEADS))
 
 
-@table("moments")
-def moments_table(moments: pd.DataFrame) -> Table:
-    """What the arms hold at each moment
-
-    *What to see:* without a mask singletons come by T2 and are fewer at the end; with the theory's decay most
-    neurons die. With thresholds at zero T1 and T2 are thirds of the way.
-    """
-    result = summary(moments, ["arm", "moment", "quantity"])
-    came = (result["quantity"] != "step") | (result["mean"] >= 0)  # no T1 without thresholds
-    shown = labelled(result[came], "quantity", MOMENT_QUANTITIES)
-    order = ["masked", "unmasked", "masked-kept", "unmasked-kept", "masked-zero", "unmasked-zero",
-             "sampled", "theory-decay"]  # fmt: skip
-    shown = pd.concat([shown[shown["arm"] == arm] for arm in order], ignore_index=True)
-    return Table(result, side_by_side(shown, ["arm", "label"], "moment", MOMENTS))
-
-
 class Stages(OfModels):
-    """Sections 3 and 4 and their appendices on trained networks."""
-
     paper, section = "contrastive", "stages"
     changed = (
         "On 2026-11-25, after results at 600 steps and with stage I sampled from 256 anchors had "
@@ -272,7 +231,6 @@ class Stages(OfModels):
     )
 
     def at(self, quantity, moment="end", arm="masked"):
-        """A quantity of an arm at a moment."""
         return per_replicate(self.moments, arm=arm, moment=moment, quantity=quantity)
 
     @premise(">=")

@@ -52,8 +52,6 @@ def trained_thresholds(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figur
 
 
 class TrainedThresholds(OfModels):
-    """Where descent takes thresholds, and what that does to the probe."""
-
     paper, section = "contrastive", "trained_thresholds"
     out_of_reach = needs(
         trained_thresholds__data__atoms=16, trained_thresholds__training__steps=600,

@@ -49,13 +49,11 @@ from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, sample
 class ImageExperiment(Replicate):
     """Data, networks and trainings of a replicate.
 
-    All arms of a replicate share images, initial weights and the order of the images. On made
-    images a replicate has images of its own; on real ones all replicates share them.
+    All arms of a replicate share images, initial weights and the order of the images.
 
-    ``experiment``: names the random streams: ``augmentations`` for what is reported, another name
-    for what sizes and rates are looked at with. ``name``: of the data set. ``settings``: a group of
-    ``contrastive.images``. ``seed``: base seed of the run. ``cache``, ``replicate``, ``device``:
-    see :class:`~featlearn.images.train.replicate.Replicate`.
+    ``experiment``: names the random streams: ``augmentations`` for what is reported. ``name``: of
+    the data set. ``settings``: a group of ``contrastive.images``. The others: see
+    :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     def __init__(
@@ -94,7 +92,6 @@ class ImageExperiment(Replicate):
 
     @property
     def size(self) -> int:
-        """Side of the images."""
         return int(self.images.train.images.shape[-1])
 
     def augment(self, views: str) -> Augment:

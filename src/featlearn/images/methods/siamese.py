@@ -82,12 +82,10 @@ class Siamese(TwoViewObjective):
     cos``.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
-    :class:`ProjectionHead`. ``head``: ``none``, ``identity`` (:class:`IdentityHead`), ``linear``
-    (:class:`LinearHead`) or ``mlp`` (two layers with batch norm and ReLU between). ``head_hidden``:
-    width of ``mlp``'s hidden layer; None for that of the projection. ``output_norm``: ``batch`` or
-    ``l2``. ``momentum``: of the moving average that is the target (BYOL: 0.99); None for the
-    network itself (SimSiam). ``stop_gradient``: False lets the gradient pass through the target.
-    Weight decay is also of norms and biases, as in the code that the paper names.
+    :class:`ProjectionHead`. ``momentum``: of the moving average that is the target (BYOL: 0.99);
+    None for the network itself (SimSiam). ``stop_gradient``: False lets the gradient pass through
+    the target. The others are explained with ``noncontrastive.images`` in
+    docs/keys/noncontrastive.md. Weight decay is also of norms and biases, as in the paper's code.
     """
 
     def __init__(

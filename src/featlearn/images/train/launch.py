@@ -32,7 +32,6 @@ class Layout:
 
     @property
     def on_each(self) -> int:
-        """Processes of one machine."""
         return self.processes // self.nodes
 
 

@@ -241,8 +241,6 @@ def _arithmetic(precision: str) -> Iterator[None]:
 
 
 class _Pace:
-    """Words of the progress line."""
-
     def __init__(self, run: _Run):
         self.run, self.last = run, (time.monotonic(), run.plan.seen(run.step))
 
@@ -385,7 +383,6 @@ class History:
         self.lost = torch.where(fresh, step, self.lost)
 
     def means(self) -> dict[str, float]:
-        """Means since the last row."""
         means = (self.sums / max(self.images, 1)).tolist()
         return dict(zip(self.names, means, strict=True))
 

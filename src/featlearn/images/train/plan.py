@@ -114,7 +114,6 @@ class Plan:
 
     @cached_property
     def per_epoch(self) -> int:
-        """Steps of an epoch."""
         whole, rest = divmod(self.images, self.training.batch_size)
         return whole + (rest > 0 and not self.training.drop_last)
 

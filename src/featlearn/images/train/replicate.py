@@ -28,11 +28,12 @@ Weights = Mapping[str, Tensor]
 class Replicate:
     """What all networks share that are compared within a replicate.
 
+    Pictures that are drawn are other ones in each replicate; real images are the same in all.
+
     ``settings``: the config's group with data, encoders and augmentation. ``shared``: name of the
-    random streams that all replicates share: ``(seed, paper, experiment, ...)``. ``replicate``:
-    which one. ``device``: where networks are trained. ``cache``: folder of decoded images; None for
-    images that are drawn. ``name``: of the replicate's own random streams: ``(*shared,
-    replicate)``.
+    random streams that all replicates share: ``(seed, paper, experiment, ...)``, by the base seed
+    of the run. ``replicate``: which one. ``device``: where networks are trained. ``cache``: folder
+    of decoded images; None for images that are drawn. ``name``: ``(*shared, replicate)``.
     """
 
     def __init__(

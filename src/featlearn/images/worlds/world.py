@@ -73,7 +73,6 @@ class World:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Name of every part, by number."""
         return tuple(part.name for part in self.parts)
 
     @property

@@ -60,9 +60,9 @@ def part_use(values: pd.DataFrame) -> Figure:
     parts after SimMIM") }}; {{ said("mrp/cam-stands-erasure", holds="erasing a part turns fewer answers wrong",
     fails="erasing a part turns no fewer answers wrong") }}.
 
-    Multi-view pictures. Top, fewest labels: parts hit; evenness and share of heat on parts; right answers lost by
-    erasing one part; how often the hottest part is the costliest (dotted: chance). Bottom: difference from supervised
-    training, by labels. Dots are replicates, whiskers 95 % intervals.
+    Top, fewest labels: parts hit; evenness and share of heat on parts; answers lost by erasing one; how often the
+    hottest counts most (dotted: chance). Bottom: difference from supervised training. Dots: replicates; whiskers: 95 %
+    intervals.
     """
     frame = pick(values, test_set="multi_view")
     gains = part_use_gains(frame)

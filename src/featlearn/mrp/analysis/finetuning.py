@@ -24,18 +24,14 @@ ORDERS = {"simultaneous": ("blue", "-", "both at once"), "u_then_w": ("red", "--
 
 @figure()
 def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config) -> Figure:
-    r"""Does fine-tuning keep every feature?
+    """Does fine-tuning keep every feature?
 
-    *What to see:* the average error falls nearly like $1/T$; that no correlation decreases {{
-    verdict("mrp/t15-features-kept") }}. After one head step of rate $k$ the printed bound $1/k$ (dashed) is missed by
-    far.
+    *What to see:* the average error falls nearly like $1/T$; {{ said("mrp/t15-features-kept", holds="no correlation
+    decreases", fails="not every correlation is kept") }}.
 
-    Left: training loss, probability of wrong classes (the paper's $1 - \mathrm{logit}$), its average. Middle: weakest
-    captured feature relative to its start. Right: wrong-class probability after one step of the head, 95 % intervals.
-
-    ---
-
-    The average is over all steps so far; the middle has both orders of update. Bands: range of replicates.
+    Left: training loss, wrong-class probability, its average. Middle: weakest captured feature relative to its start.
+    Right: wrong-class probability after one step of the head (dashed: printed bound). Bands: range of replicates;
+    whiskers: 95 % intervals.
     """
     classes = config["data"]["classes"]
     drawn = canvas(8.2, 3.4)

@@ -41,12 +41,13 @@ def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
 def hitting_times(hits: pd.DataFrame) -> Figure:
     """Do features arrive when the closed form says?
 
-    *What to see:* that MAE features, and teacher-student ones without shared samples, follow the law {{
-    verdict("mrp/t11-growth-law") }}; that all teacher-student ones do {{
-    verdict("mrp/t11-growth-law-teacher-student-as-printed") }}: later ones come early.
+    *What to see:* {{ said("mrp/t11-growth-law", holds="MAE features, and undisturbed teacher-student ones, follow the
+    law", fails="MAE features, or undisturbed teacher-student ones, do not follow the law") }}; {{
+    said("mrp/t11-growth-law-teacher-student-as-printed", holds="all teacher-student ones do, too", fails="later
+    teacher-student ones come early") }}.
 
-    A mark is one feature of one run, all $\\sigma_0$: step at which its correlation reached the target, against the
-    prediction. Crosses: the nearest kernel was lost to another feature. Right: no noise, no shared samples.
+    A mark is one feature of one run: the step at which its correlation reached the target, against the prediction.
+    Crosses: the nearest kernel was lost. Right: undisturbed.
     """
     drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)

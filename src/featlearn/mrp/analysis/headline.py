@@ -64,14 +64,14 @@ HEADS = {
 def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     """Does pre-training keep what supervised training loses?
 
-    *What to see:* on single-view images the supervised network is right on {{ value("headline", "mean",
-    model="supervised", quantity="accuracy_single_view") | percent }}, a linear head after mask reconstruction on {{
-    value("headline", "mean", model="pretrained", quantity="accuracy_single_view") | percent }}. That it beats the best
-    baseline {{ verdict("mrp/headline-beats-best-opponent") }}.
+    *What to see:* on single-view images supervised training is right on {{ value("headline", "mean",
+    model="supervised", quantity="accuracy_single_view") | percent }}, a head after mask reconstruction on {{
+    value("headline", "mean", model="pretrained", quantity="accuracy_single_view") | percent }}; {{
+    said("mrp/headline-beats-best-opponent", holds="it beats the best baseline", fails="the best baseline is ahead of
+    it") }}.
 
-    Accuracy on fresh images with both features of their class (left) or one (middle; dotted: chance), and share of
-    features captured (right). All start from the same kernels; *new heads* are trained to their optimum, under *fixed
-    blocks* a class adds up its kernels. Dots are replicates, ticks means with 95 % intervals.
+    Accuracy on images with both features of their class (left) or one (middle; dotted: chance); share of features
+    captured (right). *Fixed blocks*: a class adds up its kernels. Dots: replicates; ticks: means with 95 % intervals.
     """
     looks = {model: Look(re.sub(r" (?=\+|fixed|head trained|on )", "\n", LABELS[model]), colour)
              for model, colour in MODEL_COLOURS.items()}  # fmt: skip
@@ -99,12 +99,12 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
 def captured_features(features: pd.DataFrame, config: Config, replicates: int) -> Figure:
     """Which features does each model hold?
 
-    *What to see:* a class with an x lost one of its two features, another one in each replicate: a lottery of the
-    initial kernels. {{ said("mrp/headline-captured", holds="Mask reconstruction captures nearly all", fails="Mask
-    reconstruction does not capture nearly all") }}.
+    *What to see:* a class with an x lost one of its two features, in each replicate another: a lottery of the start. {{
+    said("mrp/headline-captured", holds="Mask reconstruction captures nearly all", fails="Mask reconstruction does not
+    capture nearly all") }}.
 
-    A square is one feature of one class in one replicate, its colour the largest correlation of a kernel with it.
-    Blue is captured (at or above the activation's threshold), a red x lost.
+    A square is one feature of one class, its colour the largest correlation of a kernel with it: blue is captured, a
+    red x lost.
     """
     varrho = config["network"]["varrho"]
     shown = sorted(features["replicate"].unique())[:replicates]
@@ -143,11 +143,12 @@ def feature_growth(
 ) -> Figure:
     """Why does supervision lose features?
 
-    *What to see:* once the stronger feature of a class explains the labels, its sibling stops growing. Mask
-    reconstruction has no labels to explain: that it captures every feature {{ verdict("mrp/headline-captured") }}.
+    *What to see:* once the stronger feature of a class explains the labels, its sibling stops growing; {{
+    said("mrp/headline-captured", holds="mask reconstruction captures both", fails="mask reconstruction does not capture
+    all either") }}.
 
-    A line is the largest correlation of a kernel with one feature, in the first replicate, along full-batch gradient
-    descent. Above the dashed threshold a feature counts as captured. Both axes are logarithmic.
+    A line is the largest correlation of a kernel with one feature, in one replicate, over the steps. Above the dashed
+    threshold a feature counts as captured.
     """
     varrho = config["network"]["varrho"]
     looks = {True: ("red", "a class's feature that ends weaker"),
@@ -179,9 +180,8 @@ def feature_growth(
 def headline_table(evaluation: pd.DataFrame) -> Table:
     """Mask-reconstruction pre-training against what could do without it
 
-    Feature noise in many patches; chance is one in the number of classes. A new head is a logistic regression on
-    standardised features, trained to its optimum, its penalty chosen on multi-view validation data. Networks *as
-    trained* count features in the kernels of their own class, others in all.
+    Feature noise in many patches. A new head is a logistic regression, trained to its optimum. Networks *as trained*
+    count features in the kernels of their class, others in all.
     """
     order = list(LABELS)
     own = pick(evaluation, model=order)

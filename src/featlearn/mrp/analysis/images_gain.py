@@ -66,13 +66,9 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     said("mrp/images-gain-length", holds="longer pre-training brings more", fails="longer pre-training does not bring
     more") }}.
 
-    Accuracy with all parts shown (left), with only the part shown that a network recognises less (middle; dotted:
-    chance), and the latter by length of pre-training (right). Dots are replicates, ticks means with 95 % intervals.
-
-    ---
-
-    All have the same few labels; *equal steps* trains as long as pre-training and fine-tuning together. On the right 0
-    is supervised training.
+    Accuracy with all parts shown (left), with only the part that a network recognises less (middle), and that by length
+    of pre-training (right). *Equal steps*: as long as both trainings together. Dots: replicates; ticks: means with 95 %
+    intervals.
     """
     seen = named(gain)
     arms = seen.drop_duplicates("arm").set_index("arm")["start"]

@@ -36,15 +36,11 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     """Does the encoder help on new classes and in detection?
 
     *What to see:* {{ said("mrp/images-transfer", holds="dark blue lies above orange on new classes", fails="dark blue
-    does not lie above orange on new classes") }}; {{ said("mrp/images-detection-ap75", holds="it does in detection
-    (AP75)", fails="it does not in detection (AP75)") }}.
+    does not lie above orange on new classes") }}; {{ said("mrp/images-detection-ap75", holds="it does in detection",
+    fails="it does not in detection") }}.
 
-    Left: accuracy after few-label fine-tuning to classes made of old parts. Right: average precision of Faster R-CNN.
-    Dots are replicates, with means and 95 % intervals.
-
-    ---
-
-    Overlaps are 0.5 and 0.75. Near a random start the detector is at its floor.
+    Left: accuracy on new classes after few-label fine-tuning. Right: average precision of Faster R-CNN. Dots:
+    replicates, with means and 95 % intervals.
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     transfer = transfer.assign(task=transfer["classes"] + "/" + transfer["quantity"])

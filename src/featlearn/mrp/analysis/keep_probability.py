@@ -23,9 +23,10 @@ FRAMEWORKS = {"teacher_student": ("teacher-student", -0.006), "mae": ("MAE", 0.0
 def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     r"""What is masking for?
 
-    *What to see:* that teacher and student slow down as $\theta$ tends to 1 {{
-    verdict("mrp/t12-teacher-student-slows-down") }}; that MAE then learns nothing {{
-    verdict("mrp/t12-mae-learns-nothing-as-printed") }}.
+    *What to see:* {{ said("mrp/t12-teacher-student-slows-down", holds="teacher-student training slows down as more is
+    kept", fails="teacher-student training hardly slows down as more is kept") }}; {{
+    said("mrp/t12-mae-learns-nothing-as-printed", holds="MAE without masks learns nothing", fails="MAE learns without
+    masks, too") }}.
 
     Left: steps until every feature is captured, by the probability $\theta$ that a patch is kept (dots: replicates;
     triangles: not all finished). Right: share of features captured, with 95 % intervals.

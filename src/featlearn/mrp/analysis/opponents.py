@@ -29,9 +29,8 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     said("mrp/opponents-no-features-needed", holds="Some head on features that nobody learned is right everywhere",
     fails="No head on features that nobody learned is right everywhere") }}.
 
-    Accuracy on single-view test data by feature noise $\gamma$ (every patch holds up to $\gamma$ of every feature) in
-    units of $\sigma_0/k$, its order in Assumption 1; a panel for each number of patches. Means with 95 % intervals;
-    dotted: chance.
+    Single-view accuracy by feature noise $\gamma$ in units of $\sigma_0/k$, a panel for each number of patches. Means
+    with 95 % intervals; dotted: chance.
     """
     looks = {one: Look(LABELS[one], MODEL_COLOURS[one], mark) for one, mark in MARKS.items()}
     classes = config["data"]["classes"]

@@ -1,8 +1,7 @@
-"""Two drawings of what is trained: Figures 2 and 6 of Pan, Zhou & Yan, redrawn by us.
+"""Two drawings of what is trained: Figures 2 and 6, redrawn by us (section 3.2 and appendix H).
 
-"Towards Understanding Why Mask Reconstruction Pretraining Helps in Downstream Tasks", section 3.2 and appendix H.
-Nothing is measured here. Both follow one example sample with one fixed mask; ``_activations`` computes the tints, so
-that masked patches, sums and scales agree with the formulas. Positions are in inches from the lower left corner.
+Both follow one example sample with one fixed mask; ``_activations`` computes the tints, so that masked patches, sums
+and scales agree with the formulas. Positions are in inches from the lower left corner.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Point = tuple[float, float]
 WIDTH, HEIGHT = 7.0, 3.5
 TEXT = 8.0
 HEADING = 8.5
-INK, GREY = COLOURS["ink"], COLOURS["grey"]
+INK, GREY, RED = COLOURS["ink"], COLOURS["grey"], COLOURS["red"]
 
 #: The example: what each patch holds (two patches a feature, C_p = 2), and which patches are kept.
 SAMPLE = (
@@ -64,6 +63,9 @@ KINDS = {
     "other": Kind(COLOURS["green"], "a feature of another class", (0, 0, 0.35, 0, 0, 0.5)),
     "background": Kind(_tint(GREY, 0.3), "background", (0,) * 6),
 }  # fmt: skip
+#: One operation inside of a box, and the box of the loss.
+CHIP: dict[str, Any] = {"rounding": 0.03, "edgecolor": GREY, "linewidth": 0.7}
+LOSS: dict[str, Any] = {"size": HEADING, "facecolor": _tint(RED, 0.15), "edgecolor": RED}
 ACTIVATION = COLOURS["purple"]
 TRAINED = _tint(COLOURS["sky"], 0.2)
 
@@ -110,12 +112,15 @@ def _arrow(ax: Axes, *points: Point, colour: str = INK) -> None:
     ))  # fmt: skip
 
 
-def _box(ax: Axes, place: Place, rounding: float = 0.06, **look: Any) -> None:
-    """A rounded box, white in ink unless told otherwise."""
+def _box(
+    ax: Axes, place: Place, text: str = "", size: float = TEXT, rounding: float = 0.06, **look: Any
+) -> None:
+    """A rounded box around its text, white in ink unless told otherwise."""
     plain: dict[str, Any] = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.1}
     style = f"round,pad=0,rounding_size={rounding}"
     box = FancyBboxPatch(place.corner, place.width, place.height, boxstyle=style, **plain | look)
     ax.add_patch(box)
+    _note(ax, place.x, place.y, text, fontsize=size)
 
 
 def _part(ax: Axes, place: Place, name: str, *, trained: bool = True) -> None:
@@ -125,31 +130,18 @@ def _part(ax: Axes, place: Place, name: str, *, trained: bool = True) -> None:
     _note(ax, place.x, place.top[1] - 0.13, name, weight="bold", fontsize=HEADING)
 
 
-def _chip(ax: Axes, place: Place, text: str = "") -> None:
-    """One operation inside a box."""
-    _box(ax, place, 0.03, edgecolor=GREY, linewidth=0.7)
-    _note(ax, place.x, place.y, text)
-
-
 def _smoothed_relu(ax: Axes, place: Place) -> None:
-    """A chip with the curve of the smoothed ReLU (q = 3), flat, then bent, then straight."""
-    _chip(ax, place)
+    """The curve of the smoothed ReLU (q = 3), flat, then bent, then straight."""
+    _box(ax, place, **CHIP)
     u = np.linspace(-1, 1, 81)
     bend, q = 0.6, 3
     curve = np.clip(u / bend, 0, 1) ** q * bend / q + np.clip(u - bend, 0, None)
     x = place.x + u * 0.4 * place.width
     y = place.y + (curve / curve[-1] - 0.5) * 0.6 * place.height
-    ax.plot(x, y, color=COLOURS["red"], linewidth=1.4, solid_capstyle="round")
-
-
-def _loss(ax: Axes, place: Place, text: str) -> None:
-    """The box of the loss."""
-    _box(ax, place, facecolor=_tint(COLOURS["red"], 0.15), edgecolor=COLOURS["red"])
-    _note(ax, place.x, place.y, text, fontsize=HEADING)
+    ax.plot(x, y, color=RED, linewidth=1.4, solid_capstyle="round")
 
 
 def _cell(ax: Axes, place: Place, fill: Colour | None) -> None:
-    """One patch or one activation."""
     ax.add_patch(Rectangle(place.corner, place.width, place.height, **_cell_look(fill)))
 
 
@@ -206,9 +198,9 @@ def _sample_encoder(ax: Axes, place: Place, name: str, kernel: str, *, trained: 
     left, y = place.left[0], place.y + 0.07
     kernels, relu = Place(left + 0.50, y, 0.78, 0.3), Place(left + 1.26, y, 0.42, 0.3)
     total = Place(left + 1.88, y, 0.50, 0.3)
-    _chip(ax, kernels, kernel)
+    _box(ax, kernels, kernel, **CHIP)
     _smoothed_relu(ax, relu)
-    _chip(ax, total, r"$\sum_p$")
+    _box(ax, total, r"$\sum_p$", **CHIP)
     _arrow(ax, kernels.right, relu.left, colour=GREY)
     _arrow(ax, relu.right, total.left, colour=GREY)
     captions = ("kernels\n$r = 1, 2, \\ldots$", "smoothed\nReLU", "sum over\npatches")
@@ -237,14 +229,14 @@ def teacher_student() -> Figure:
     kernels = r"$\langle w_r,\, \epsilon_p x_p\rangle$", r"$\langle \hat w_r,\, x_p\rangle$"
     _sample_encoder(ax, student, "student encoder", kernels[0], trained=True)
     _part(ax, decoder, "decoder", trained=False)
-    _chip(ax, Place(decoder.x, decoder.y + 0.07, 0.5, 0.3), r"$\times\, b_r$")
+    _box(ax, Place(decoder.x, decoder.y + 0.07, 0.5, 0.3), r"$\times\, b_r$", **CHIP)
     _sample_encoder(ax, teacher, "teacher encoder", kernels[1], trained=False)
     h = _activations(KEPT).sum(0)[:, None]
     h_hat = TAU * _activations(ALL).sum(0)[:, None]
     largest = float(max(h.max() / THETA, h_hat.max()))
     for place, values in ((hidden, h), (predicted, h / THETA), (target, h_hat)):
         _numbers(ax, place, values, largest)
-    _loss(ax, loss, r"loss  $\frac{1}{2}\,\sum_r\, (\hat h_r - h'_r)^2$")
+    _box(ax, loss, r"loss  $\frac{1}{2}\,\sum_r\, (\hat h_r - h'_r)^2$", **LOSS)
     for points in (
         (whole.top, (whole.x, upper), masked.left), (whole.bottom, (whole.x, lower), teacher.left),
         (masked.right, student.left), (student.right, hidden.left), (hidden.right, decoder.left),
@@ -276,11 +268,10 @@ def teacher_student() -> Figure:
 def masked_autoencoder() -> Figure:
     """Figure 6: the masked autoencoder of the theory
 
-    *What to see:* a masked patch is rebuilt as zero, so the model learns from visible patches and predicts nothing
-    from context.
+    *What to see:* a masked patch is rebuilt as zero: the model learns from visible patches and predicts nothing from
+    context.
 
-    A schematic, drawn by code. The same kernels encode and rebuild each patch alone: a patchwise tied auto-encoder
-    with shrinkage.
+    A schematic, drawn by code. The same kernels encode and rebuild each patch alone.
     """
     drawn, ax = _canvas("Masked autoencoder: every patch is encoded and rebuilt by itself")
     count, gap = len(SAMPLE), 0.03
@@ -299,10 +290,10 @@ def masked_autoencoder() -> Figure:
     _part(ax, decoder, "decoder")
     first, second = ([Place(part.x, middle + up, 0.9, 0.3) for up in (0.40, -0.08)]
                      for part in (encoder, decoder))  # fmt: skip
-    _chip(ax, first[0], r"$\langle w_r,\, \epsilon_p x_p\rangle$")
+    _box(ax, first[0], r"$\langle w_r,\, \epsilon_p x_p\rangle$", **CHIP)
     _smoothed_relu(ax, first[1])
-    _chip(ax, second[0], r"$\sum_r\, w_r\, a_{r,p}$")
-    _chip(ax, second[1], r"$\times\, b$")
+    _box(ax, second[0], r"$\sum_r\, w_r\, a_{r,p}$", **CHIP)
+    _box(ax, second[1], r"$\times\, b$", **CHIP)
     for upper, lower in (first, second):
         _arrow(ax, upper.bottom, lower.top, colour=GREY)
 
@@ -329,7 +320,8 @@ def masked_autoencoder() -> Figure:
     _arrow(ax, (table.x + 0.86, tie), (decoder.x, tie), decoder.top)
     _arrow(ax, whole.bottom, (whole.x, loss.y), loss.left)
     _arrow(ax, rebuilt.bottom, (rebuilt.x, loss.y), loss.right)
-    _loss(ax, loss, r"loss  $\frac{1}{2}\,\sum_p\, \Vert x_p - x'_p \Vert^2$  over all patches")
+    squares = r"\frac{1}{2}\,\sum_p\, \Vert x_p - x'_p \Vert^2"
+    _box(ax, loss, f"loss  ${squares}$  over all patches", **LOSS)
     for x, symbol in (
         (whole.x, "$x_p$"), (between, r"$\epsilon_p$"), (masked.x, r"$\epsilon_p x_p$"),
         (table.x, "$a_{r,p}$, one column per kernel"), (rebuilt.x, "$x'_p$"),

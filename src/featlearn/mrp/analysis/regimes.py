@@ -66,9 +66,8 @@ def phase_diagram(supervised_cells: pd.DataFrame, pretrained_cells: pd.DataFrame
     *What to see:* the lottery is the dark corner at the lower left: small initial kernels and hardly any single-view
     training image.
 
-    Accuracy on fresh single-view images, mean over replicates. Upwards: largest initial correlation of a kernel with a
-    feature, in units of the threshold. To the right: share of single-view training images. Star: most supervised runs
-    did not fit their labels. New heads are trained to their optimum.
+    Mean accuracy on single-view images. Upwards: largest initial correlation of a kernel with a feature, over the
+    threshold. To the right: share of single-view training images. Star: most supervised runs did not fit their labels.
     """
     frames = {"supervised": supervised_cells, "pretrained": pretrained_cells}
     drawn = canvas(8.2, 6.0)
@@ -126,9 +125,8 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
     *What to see:* the supervised lottery needs large exponents, few kernels, little feature noise and small initial
     kernels; mask reconstruction only enough kernels.
 
-    Rows: features captured, winning kernels with more than one feature, single-view accuracy. Columns: one parameter,
-    the others as usual; initial kernels: the phase diagram without single-view data. Points are means with 95 %
-    t-intervals; dotted: at the last capture. Most of these data a linear classifier solves.
+    Rows: features captured, winning kernels with more than one feature, single-view accuracy. A column varies one
+    parameter; dotted: at the last capture. Means with 95 % intervals.
     """
     frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)
@@ -154,16 +152,11 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
 def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Config) -> Figure:
     """Does the supervised lottery survive many classes and long training?
 
-    *What to see:* as classes are added the captured share falls, and single-view accuracy equals it; time adds little.
-    That the share goes to one half {{ verdict("mrp/t16-classes-limit") }}.
+    *What to see:* as classes are added the captured share falls, and single-view accuracy equals it; {{
+    said("mrp/t16-classes-limit", holds="it tends to one half", fails="it does not tend to one half") }}.
 
     Top: features captured and accuracy; what became of the view that a single-view image shows. Below: accuracy in
-    these groups; longer training (dashed: usual end). Points are means with 95 % intervals.
-
-    ---
-
-    A view is captured, or lost with a captured *distractor* of another class or without. The longer training is that of
-    the clean-data network.
+    these groups; longer training (dashed: usual end). Means with 95 % intervals.
     """
     # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]

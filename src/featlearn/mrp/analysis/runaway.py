@@ -24,17 +24,13 @@ PLACES = {"first": PALETTE["teacher-student"], "second": COLOURS["green"]}
 def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     """What happens to a mixed teacher-student kernel?
 
-    *What to see:* once both features are captured, growth is exponential. That it has the rate of the closed form {{
-    verdict("mrp/t9-runaway-rate") }}; that correlations stay of order one, as printed, {{
-    verdict("mrp/t9-bounded-as-printed") }}.
+    *What to see:* once both features are captured, growth is exponential; {{ said("mrp/t9-runaway-rate", holds="its
+    rate is that of the closed form", fails="its rate is not that of the closed form") }}; {{
+    said("mrp/t9-bounded-as-printed", holds="correlations stay of order one, as printed", fails="correlations do not
+    stay of order one, as printed") }}.
 
-    Left: correlations of one kernel with the first two features it captures. Middle: its push along the second, from
-    its patches and from others. Right: correlation with the first feature, all replicates.
-
-    ---
-
-    The kernel is the one that ends largest. The push is the negative gradient; that from other patches is the *cross
-    term*.
+    Left: correlations with the first two features it captures. Middle: negative gradient along the second. Right:
+    correlation with the first, all replicates.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)

@@ -106,10 +106,10 @@ def beside_the_paper(
 ) -> Table:  # fmt: skip
     """Table 1, {{ version }}
 
-    *What to see:* signs only; sizes cannot be compared, and the paper reports one run each, without an interval.
+    *What to see:* signs only, as sizes cannot be compared; the paper reports one run each.
 
-    `paper_value` is a ResNet-50 on ImageNet (in the later version also VOC). Beside it is a stand-in measured on
-    part-composed pictures, in the same unit, with the same labels for both encoders; gains are paired over replicates.
+    `paper_value` is a ResNet-50 on ImageNet. Beside it is a stand-in measured on part-composed pictures, in the same
+    unit, with the same labels for both encoders; gains are paired over replicates.
     """
     names = {"later version": "table-1", "first version": "table-1-first-version"}
     frames = {"comparison": comparison, "gain": gain, "transfer": transfer, "detection": detection}

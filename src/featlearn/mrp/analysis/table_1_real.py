@@ -26,9 +26,10 @@ def with_cifar10(
 ) -> Table:  # fmt: skip
     """Table 1 on CIFAR-10 ({{ which }})
 
-    *What to see:* signs only. Accuracy of a small residual network on a hold-out of CIFAR-10, by labels: from scratch,
-    and after SimMIM, for the same steps in all; at the right, what learns no features, on the same images. `paper_value`
-    is a ResNet-50 on ImageNet and VOC, one run each. Transfer and detection remain on part-composed pictures.
+    *What to see:* signs only; `paper_value` is one run of a ResNet-50 on ImageNet and VOC.
+
+    Accuracy of a small residual network on a hold-out of CIFAR-10, by labels: from scratch, and after SimMIM, for the
+    same steps; at the right, what learns no features. Transfer and detection are on part-composed pictures.
     """
     real = pd.concat([pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
                       for start, name in SETS.items()])  # fmt: skip

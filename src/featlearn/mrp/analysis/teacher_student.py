@@ -40,14 +40,12 @@ QUANTITIES: dict[str, tuple[str, dict[str, Any], Any]] = {
 def equal_start(starts: pd.DataFrame, config: Config) -> Figure:
     """From equal starts, does teacher-student pre-training help?
 
-    *What to see:* from the smallest start teacher-student kernels {{ said("mrp/t15-equal-start-as-printed",
-    holds="beat supervised training", fails="do not beat supervised training") }} and {{
-    said("mrp/t15-equal-start-against-random", holds="beat the random kernels too", fails="do not beat the random
-    kernels") }}.
+    *What to see:* from the smallest start teacher-student kernels {{ said("mrp/t15-equal-start-as-printed", holds="beat
+    supervised training", fails="do not beat supervised training") }} and {{ said("mrp/t15-equal-start-against-random",
+    holds="beat the random kernels too", fails="do not beat the random kernels") }}.
 
     Left: single-view accuracy of a new head. Middle: share of feature kernels that hold several. Right: largest
-    correlation at the last capture. Axis: initial correlation of a feature's best kernel, over the threshold; rows:
-    kernels a class. Means with 95 % intervals.
+    correlation. Axis: initial correlation over the threshold; rows: kernels a class. Means with 95 % intervals.
     """
     looks = dict(MODELS)
     for model, options in config["teacher_student"].items():

@@ -66,13 +66,12 @@ def reported(accuracy: pd.DataFrame) -> pd.DataFrame:
 def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
     """Does pre-training help on new tasks?
 
-    *What to see:* that pre-training beats random kernels and training from scratch in every case {{
-    verdict("mrp/t19-beats-opponents") }}. Free kernels pick up new features when mask reconstruction continues on the
-    new task (teal; not in the paper).
+    *What to see:* {{ said("mrp/t19-beats-opponents", holds="in every case pre-training beats random kernels and
+    training from scratch", fails="pre-training does not beat random kernels and training from scratch in every case")
+    }}.
 
-    Accuracy on fresh single-view samples; the axis does not begin at zero. Cases: the old classes (1), some of them
-    (2a), all and new ones (2b), some and new ones (3). New heads are trained to their optimum. Dots are replicates,
-    ticks means with 95 % intervals.
+    Single-view accuracy on the old classes (1), some (2a), all and new ones (2b), some and new ones (3). Teal, ours:
+    mask reconstruction continued. Dots: replicates; ticks: means with 95 % intervals.
     """
     shown = pick(reported(accuracy), quantity=SINGLE)
     panels = [(name, case, classes) for name, case in config["cases"].items()

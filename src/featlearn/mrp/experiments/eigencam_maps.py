@@ -52,7 +52,6 @@ class Sheet:
     predicted: Mapping[str, Tensor]
 
     def first(self, count: int) -> Sheet:
-        """The first ``count`` of the pictures."""
         return Sheet(
             self.pictures.subset(slice(count)),
             self.clean[:count],
@@ -76,7 +75,6 @@ class View:
     map_cell: int
 
     def sheet(self, pictures: Pictures) -> Sheet:
-        """Maps of the classifiers on ``pictures``."""
         parts = pictures.parts_of_class[pictures.labels]
         clean = self.experiment.other_world(noise=0.0).render(pictures, pictures.strengths)
         masks = own_masks(pictures, parts)
@@ -228,12 +226,11 @@ def fig_1(view: View) -> Figure:
     """Figure 1, on part-composed pictures: what does a supervised network look at?
 
     *What to see:* after a lottery nearly all maps of a class would be on one part only, always the
-    same (shares below the bars).
+    same.
 
-    Eigen-CAM maps of a network trained with labels only, on the first test pictures of a class that
-    it classifies rightly, in place of photographs; beside each the picture without noise. Parts are
-    outlined (solid: mean heat at least half of the largest). Bars: all such pictures; *none*: maps
-    beside the parts.
+    Eigen-CAM maps of a network trained with labels only, on pictures of a class that it classifies
+    rightly. Parts are outlined (solid: mean heat at least half of the largest). Bars: all such
+    pictures; *none*: maps beside the parts.
     """
     every = view.all_right(view.of_class(view.shown["classes"][0]))
     shown = every.first(view.shown["many"])
@@ -252,9 +249,8 @@ def fig_3(view: View) -> Figure:
     *What to see:* a few pairs decide nothing; over all pictures {{ said("mrp/cam-more-parts",
     holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
 
-    First multi-view test picture of each class that both networks classify rightly, its map under
-    supervised training (left) and SimMIM with fine-tuning (right). Below: parts hit; a wrong answer
-    in red. The pictures stand in for photographs.
+    One picture a class, its map under supervised training (left) and SimMIM with fine-tuning
+    (right). Below: parts hit; a wrong answer in red.
     """
     pictures = view.experiment.test[0]
     right = torch.stack([*view.right(pictures).values()]).all(0)
@@ -277,9 +273,8 @@ def fig_4(view: View) -> Figure:
     said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}
     a picture.
 
-    Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which
-    stand in for the paper's airplane and yawl. Below: right answers of each network, and parts hit
-    a picture where both are right.
+    Pairs as in Figure 3, for two classes in place of airplane and yawl. Below: right answers of
+    each network, and parts hit a picture where both are right.
     """
     classes = [view.of_class(number) for number in view.shown["classes"][1:]]
     panels = [view.all_right(pictures) for pictures in classes]
@@ -303,9 +298,8 @@ def fig_5(view: View) -> Figure:
     holds="MAE hits more parts than labels only", fails="MAE hits no more parts than labels only")
     }}.
 
-    First multi-view test picture of each class that all three classify rightly, with maps of a
-    transformer trained with labels only, pre-trained by MAE, and by data2vec, both then fine-tuned.
-    Maps are read before the attention of the last block. Below: parts hit.
+    One picture a class, with maps of a transformer trained with labels only, after MAE, and after
+    data2vec, both then fine-tuned. Below: parts hit.
     """
     return fig_3(view)
 

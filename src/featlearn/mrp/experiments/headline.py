@@ -81,7 +81,6 @@ def encoders(job: Job, name: str) -> train.Pretrained:
 
 
 def encoder_weights(done: train.Pretrained) -> dict[str, Tensor]:
-    """What a file keeps of them."""
     return {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
 
 
@@ -100,12 +99,10 @@ def finetuned(job: Job, name: str) -> train.Classifier:
 
 
 def growth(trace: train.Trace) -> pd.DataFrame:
-    """``Lambda`` of every feature over time."""
     return history(trace.steps, {"strength": trace["strength"]}, ("class", "view"))
 
 
 def learning(trace: train.Trace) -> pd.DataFrame:
-    """Training loss and accuracy over time."""
     return history(trace.steps, {name: trace[name] for name in ("loss", "accuracy")})
 
 

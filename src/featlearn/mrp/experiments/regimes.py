@@ -259,7 +259,6 @@ def _fit(
 
 
 def _tests(problem: Problem) -> dict[str, Samples]:
-    """Test sets without their empty patches."""
     return {name: packed(test)[0] for name, test in problem.tests.items()}
 
 

@@ -5,9 +5,6 @@ sample with ``v`` and ``v'`` applies the whole of it to the patches of ``v'`` to
 along ``v'`` is that of ``v'`` itself plus ``Phi`` from the patches of ``v``: the *cross term*,
 which Claim E.4(b) leaves out. Once two features that occur together sit in one kernel, each feeds
 the other.
-
-The kernel that ends largest is followed alone, with its pushes taken apart: kernels do not
-interact, so it takes the path that it takes among all.
 """
 
 from __future__ import annotations
@@ -90,6 +87,8 @@ def follow_largest(
     problem: Problem, done: Pretrained, options: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Follow the kernel that ends largest, its first two features, and the pushes on them.
+
+    It is trained alone: kernels do not interact, so it takes the path that it takes among all.
 
     Returns ``pair.parquet`` (a row a replicate, step and feature) and rows of the outcome: the rate
     of growth, measured and by the closed form.

@@ -29,11 +29,11 @@ def fig_7(history: pd.DataFrame) -> Figure:
     """Figure 7: does the head let a network learn both features?
 
     *What to see:* {{ said("noncontrastive/fig-7a-both-features", holds="with the head (a) most replicates learn both
-    features", fails="with the head (a) fewer than most replicates learn both features") }}; without it (b) both
-    neurons take the strong one.
+    features", fails="with the head (a) fewer than most replicates learn both features") }}; without it (b) both neurons
+    take the strong one.
 
-    Product of a neuron with the strong (blue) and weak (orange) feature over steps of SGD, from the same start and on
-    the same samples. Thin: all replicates, bold: the first.
+    Product of a neuron with the strong (blue) and weak (orange) feature over steps of SGD, from the same start. Thin:
+    all replicates, bold: the first.
     """
     drawn = canvas(8.2, 3.5)
     axes = drawn.subplots(1, 2, sharey=True)

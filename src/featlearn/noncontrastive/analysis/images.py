@@ -97,8 +97,8 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
     correlate at minus or plus one", fails="without a head not all pairs of the projection correlate at minus or plus
     one") }}.
 
-    Histograms over all pairs of different neurons, on fresh images: the projection (a) and the encoder (b). Grey:
-    without a prediction head, as in the paper; violet: with the identity-initialised head.
+    Histograms over all pairs of neurons, on fresh images: projection (a) and encoder (b). Grey: without a head, as in
+    the paper; violet: with the identity-initialised one.
     """
     drawn, axes, panels = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in panels:
@@ -123,8 +123,8 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
 
     *What to see:* ranks reveal collapse; accuracies on these digits saturate, so no claim is made of them.
 
-    Accuracy of a linear probe on the frozen encoder, a row for each prediction head (with norm and target). Dots are
-    replicates, ticks means with 95 % intervals; dotted: untrained encoder.
+    Accuracy of a linear probe on the frozen encoder, a row for each prediction head. Dots: replicates; ticks: means
+    with 95 % intervals; dotted: untrained encoder.
     """
     drawn, _, panels = _rows(config, 7.0, _height(config), 1)
     values = pick(values, quantity="accuracy")
@@ -217,9 +217,8 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
     *What to see:* {{ said("noncontrastive/images-digits-head-raises-rank", holds="the identity head keeps more
     dimensions than none", fails="the identity head does not keep clearly more dimensions than none") }}.
 
-    Left: effective rank of the projection, a row for each head (with norm and target). Dots are replicates, ticks
-    means with 95 % intervals; dotted: the random start. Right: mean spectra for batch normalisation with the network
-    itself as target. *Effective rank*: 1 if all neurons agree, their number if they are independent.
+    Left: effective rank of the projection (1 if all neurons agree) by head; dotted: the random start. Right: mean
+    spectra under batch normalisation. Dots: replicates; ticks: means with 95 % intervals.
     """
     drawn, _, panels = _rows(config, 8.6, max(2.9, _height(config)), 2)
     ranks = pick(values, quantity="effective_rank", layer="projection")

@@ -20,8 +20,6 @@ OF_STATES = "share of random states in which neuron 2 is pushed more along the w
 
 
 class Oracles(Claims):
-    """The gradient as printed, and what section 5.3 says of it."""
-
     paper, kind, possible = "noncontrastive", THEOREM, SHARE
     out_of_reach = needs(oracles__roles__states=100, oracles__replicates=10)
 

@@ -50,8 +50,8 @@ def sample_and_views() -> Figure:
 
     *What to see:* the two positive views keep complementary halves of the patches, so their noise is independent.
 
-    A schematic. A sample is a row of patches: a few hold its one feature, strong or weak, all with one sign; the
-    others hold noise orthogonal to both features.
+    A schematic. A sample is a row of patches: a few hold its one feature, strong or weak, all with one sign; the others
+    hold noise.
     """
     drawn = canvas(8.4, 2.7)
     ax = drawn.subplots()
@@ -83,8 +83,8 @@ def framework() -> Figure:
 
     *What to see:* the branches differ in the prediction head and the stopped gradient only.
 
-    A schematic. Two views pass one encoder and projection head; the online branch (top) adds the prediction head, the
-    target (below) stops the gradient. Target weights are the online ones or their moving average.
+    A schematic. The online branch (top) adds the prediction head, the target (below) stops the gradient. Target weights
+    are the online ones or their moving average.
     """
     drawn = canvas(8.6, 3.0)
     ax = drawn.subplots()

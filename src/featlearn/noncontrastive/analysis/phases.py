@@ -108,7 +108,7 @@ def exponents(times: pd.DataFrame) -> Figure:
     (acceleration); the head returns in constant time.
 
     Left: lengths by dimension, median and range over replicates, with the theory's powers (dashed). Right: exponent
-    between neighbouring dimensions. Phase II is short beside phase I at large dimensions only.
+    between neighbouring dimensions.
     """
     drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
@@ -140,8 +140,8 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     *What to see:* the strong feature is ahead at first; once the head has substituted, all ratios rise by orders of
     magnitude and cross one.
 
-    Left: how much more normalisation slows the strong feature (green), ratio of gains, weak over strong (orange), of
-    whole pushes (dashed). Right: gains at every dimension, in units of phase I. Shading: phases.
+    Left: how much more normalisation slows the strong feature (green); weak over strong, gains (orange) and whole
+    pushes (dashed). Right: gains at every dimension. Shading: phases.
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
@@ -187,8 +187,6 @@ def too_small(config: Mapping[str, Any]) -> str | None:
 
 
 class Phases(Claims):
-    """The lemmas at the ends of the phases, and Theorem 4.1 at the horizon."""
-
     paper, kind = "noncontrastive", THEOREM
     out_of_reach = first_of(too_small, needs_replicates("phases"))
 

@@ -25,12 +25,11 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
     """Figure 5: do features vary more with a prediction head?
 
     *What to see:* {{ said("noncontrastive/robust-cifar10-more-varied", holds="(a) is more varied than (b), with a
-    better probe than (c), in most replicates", fails="(a) is not in most replicates more varied than (b), with a
-    better probe than (c)", left="whether (a) is more varied than (b), with a better probe than (c), is open") }}.
+    better probe than (c), in most replicates", fails="(a) is not in most replicates more varied than (b), with a better
+    probe than (c)", left="whether (a) is more varied than (b), with a better probe than (c), is open") }}.
 
-    Images that maximise one channel each, from one grey start: BYORL, BYOL trained against an attack, with a prediction
-    head (a), without (b), untrained (c). *Likeness*: mean absolute cosine of two pictures. *Distinct*: effective number
-    of pictures. Lines join replicates with the same images and start.
+    Images that maximise one channel each, after BYORL with a prediction head (a), without (b), and untrained (c).
+    *Likeness*: mean absolute cosine of two pictures. *Distinct*: effective number of pictures. Lines join replicates.
     """
     names = list(ordered(config))
     drawn = canvas(8.6, 3.1 * len(names) + 0.3)

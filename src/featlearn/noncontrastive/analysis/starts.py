@@ -25,8 +25,8 @@ from featlearn.core.claims import (
 )
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import estimate_share, side_by_side, summary
+from featlearn.core.publish import figure
+from featlearn.core.stats import estimate_share
 
 OUTCOMES = {
     "diverse": (PALETTE["both features"], "both features"),
@@ -53,13 +53,11 @@ NAMES = {
 def what_becomes(outcomes: pd.DataFrame) -> Figure:
     """What becomes of random starts?
 
-    *What to see:* {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both
-    features (green)", fails="with the head fewer than most starts end with both features (green)") }}; without
-    StopGrad {{ value("outcomes", case="base", mode="live-target", outcome="strong") | percent }} collapse onto the
-    strong one (blue).
+    *What to see:* {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both features
+    (green)", fails="with the head fewer than most starts end with both features (green)") }}.
 
-    Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training
-    from the same starts. Whiskers: Wilson's 95 % interval of green; n: number of starts.
+    Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training.
+    Whiskers: Wilson's 95 % interval of green; n: number of starts.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
     cases += [name for name in outcomes["case"].unique() if name not in NAMES]
@@ -91,23 +89,6 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     return drawn
 
 
-@table("outcomes")
-def outcome_table(outcomes: pd.DataFrame) -> Table:
-    """What becomes of random starts"""
-    keys = ["case", "mode", "replicate"]
-    hit = pd.get_dummies(outcomes["outcome"], dtype=float)
-    hit = hit.reindex(columns=[*OUTCOMES], fill_value=0.0)
-    # a replicate is a group of starts: its number is their share
-    share = hit.groupby([outcomes[key] for key in keys], sort=False).mean().reset_index()
-    shares = summary(share.melt(keys, var_name="outcome"), ["case", "mode", "outcome"])
-    named = shares.assign(
-        setting=[NAMES.get(name, name).replace("\n", " ") for name in shares["case"]],
-        training=shares["mode"].map(MODES),
-    )
-    heads = {outcome: words for outcome, (_, words) in OUTCOMES.items()}
-    return Table(shares, side_by_side(named, ["setting", "training"], "outcome", heads))
-
-
 def weak_enough(config: Mapping[str, Any]) -> str | None:
     """Why the strengths of the case ``base`` are no asymptotic ones."""
     strong, weak = config["starts"]["cases"]["base"]["strengths"]
@@ -126,8 +107,6 @@ def reach(case: str, dimension: int) -> OutOfReach:
 
 
 class Starts(Claims):
-    """Shares of random starts by what the neurons hold in the end."""
-
     paper, kind, possible = "noncontrastive", THEOREM, DIFFERENCE_OF_SHARES
     out_of_reach = reach("base", 100)
 

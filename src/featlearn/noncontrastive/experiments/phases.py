@@ -196,7 +196,6 @@ class Phases:
         }
 
     def _end(self, done: Trajectory) -> dict[str, Tensor]:
-        """The state at the horizon."""
         end = done.states[:, -1]
         rest = (end.square_norm - end.b.diagonal(dim1=-2, dim2=-1).square()).clamp_min(0).sqrt()
         correlation = feature_correlation(end, self.spec)[:, 0, 1].abs()

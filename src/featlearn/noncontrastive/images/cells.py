@@ -42,7 +42,6 @@ class Cell:
 
     @classmethod
     def of(cls, name: str) -> Cell:
-        """Undo :attr:`name`."""
         return cls(*name.split("-"))
 
 

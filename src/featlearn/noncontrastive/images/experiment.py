@@ -40,13 +40,11 @@ class HeadExperiment(Replicate):
     """One replicate of the experiment on one data set.
 
     Within a replicate all cells share images, initial weights of encoder and projection, order of
-    the images and views: they differ in head, norm and target alone. Part-composed pictures are
-    drawn anew in each replicate, with parts of its own; real images are the same in all.
+    the images and views: they differ in head, norm and target alone.
 
-    ``name``: of the data set; names the random streams. ``settings``: a group of the section
-    ``noncontrastive.images``. ``seed``: base seed of the run. ``cache``, ``replicate``, ``device``:
-    see :class:`~featlearn.images.train.replicate.Replicate`. ``stream``: name of the branch of
-    random streams.
+    ``name``: of the data set. ``settings``: a group of ``noncontrastive.images``. ``stream``: name
+    of the branch of random streams. The others: see
+    :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     cache: PathLike
