@@ -301,6 +301,23 @@ def test_the_same_inputs_give_the_same_page_but_for_the_costs(inputs):
     assert all(line.startswith('<tr id="rule-') for line in changed)
 
 
+@pytest.mark.parametrize(("scale", "number"), [("real", 30), ("tour", 33)])
+def test_a_finding_quotes_the_ledger_whose_verdict_comes_first(inputs, tmp_path, scale, number):
+    desk = tmp_path / "published" / "desk"
+    desk.mkdir(parents=True)
+    settings = {"scale": "desk", "run": "desk", "seed": 0}
+    (desk / "provenance.json").write_text(json.dumps({"commit": "a" * 40, "config": settings}))
+    frame = inputs["claims"].head(1).reset_index(drop=True)
+    write_parquet(frame.assign(measured=0.33), desk / "claims.parquet")
+    finding = inputs["findings"][0] | {"holds": "It gains {points}."}
+    shown = view(**inputs | {
+        "claims": frame.assign(measured=0.30), "findings": [finding], "published": desk,
+        "config": inputs["config"] | {"scale": scale, "run": scale},
+    })  # fmt: skip
+    text = Outline(render(shown, INDEX)).text
+    assert {*re.findall(r"It gains (\d+) percentage points", text)} == {str(number)}
+
+
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 REAL = os.environ.get("FEATLEARN_REPORT")
 browser_test = pytest.mark.browser

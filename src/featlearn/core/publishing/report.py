@@ -131,7 +131,8 @@ def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place
     """A finding with its claim; its sentence has, of a small run, the number that is published."""
     text = sentence_of(entry, row)
     link = f"]({place.to(anchor(row))})"
-    linked = with_numbers(text, row["published"] or row, lambda number: f"[{number}{link}")
+    quoted = row["published"] if row["in_small"] else row
+    linked = with_numbers(text, quoted, lambda number: f"[{number}{link}")
     return {
         "entry": entry,
         "kind": kind_of(entry, row),
