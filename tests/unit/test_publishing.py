@@ -28,8 +28,16 @@ from featlearn.core.publish import (
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
-from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
-from featlearn.core.publishing.report import bar, by_rule, distinct, installed
+from featlearn.core.publishing.ledger import distinct
+from featlearn.core.publishing.maths import (
+    FORMULA,
+    escaped,
+    mathml,
+    maths,
+    plain,
+    without_tags,
+)
+from featlearn.core.publishing.report import bar, by_rule, installed
 from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
 
@@ -109,6 +117,14 @@ def test_formulas_in_html():
     page = parse_page("# On $a_1$\n\nOf $w_*$ *and* $v_*\\,c$: `$b_2$`, [$d$](#x_1).\n", "story", 2)
     assert "</math> <em>and</em> <math" in page.body
     assert '<code>$b_2$</code>, <a href="#x_1"><math' in page.body
+
+
+def test_a_long_formula_may_break_before_relations_and_sums_and_a_short_one_not():
+    short, long = "$a + b = c$", r"$a \le \left(b + c_{i - 1}\right) + d + e + f + g + h + k$"
+    assert maths(short) == mathml(short[1:-1])
+    parts = maths(long).split("<wbr>")
+    assert [part.count('<mo form="infix">') for part in parts] == [0] + 8 * [1]
+    assert without_tags(maths(f"So {long}.")) == plain(f"So {long}.")
 
 
 @pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
