@@ -127,7 +127,9 @@ def test_a_long_formula_may_break_before_relations_and_sums_and_a_short_one_not(
     assert without_tags(maths(f"So {long}.")) == plain(f"So {long}.")
 
 
-@pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
+@pytest.mark.parametrize(
+    "latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x", "\x1bll_2"]
+)
 def test_bad_latex_is_refused(latex):
     with pytest.raises(FeatlearnError, match="formula"):
         mathml(latex)
@@ -147,7 +149,9 @@ def texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(Filled().visit(ast.parse(file.read_bytes()))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield f"{file}:{node.lineno}", node.value
-    for page in [FINDINGS, *(ROOT / "docs").glob("*.md")]:
+    for entry in read_findings(FINDINGS):
+        yield from ((f"finding {entry['id']}", str(text)) for text in entry.values())
+    for page in (ROOT / "docs").glob("*.md"):
         yield str(page), CODE.sub("", page.read_text(encoding="utf-8"))
 
 

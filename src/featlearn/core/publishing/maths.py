@@ -36,13 +36,15 @@ _LOWERED = str.maketrans("0123456789+−()", "₀₁₂₃₄₅₆₇₈₉₊�
 
 @functools.cache
 def mathml(latex: str) -> Markup:
-    """LaTeX as MathML; FeatlearnError if braces do not match, or a command is unknown."""
+    """LaTeX as MathML; FeatlearnError if braces do not match, or it holds what is unknown."""
+    if not (latex := " ".join(latex.split())).isprintable():
+        raise FeatlearnError(f"formula {latex!r}: must have no control characters")
     depth = [0]
     for brace in re.findall(r"(?<!\\)[{}]", latex):
         depth.append(depth[-1] + (1 if brace == "{" else -1))
     try:
         # the one command of ours that the library lacks
-        html = convert(re.sub(r"\\arg\b", r"\\operatorname{arg}", " ".join(latex.split())))
+        html = convert(re.sub(r"\\arg\b", r"\\operatorname{arg}", latex))
     except Exception as error:  # the library has a class of its own for each fault
         raise FeatlearnError(f"formula ${latex}$: {error!r}") from error
     if depth[-1] or min(depth) < 0:
