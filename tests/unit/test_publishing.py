@@ -28,8 +28,16 @@ from featlearn.core.publish import (
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
-from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
-from featlearn.core.publishing.report import bar, by_rule, distinct, installed
+from featlearn.core.publishing.ledger import distinct
+from featlearn.core.publishing.maths import (
+    FORMULA,
+    escaped,
+    mathml,
+    maths,
+    plain,
+    without_tags,
+)
+from featlearn.core.publishing.report import bar, by_rule, installed
 from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
 
@@ -111,7 +119,17 @@ def test_formulas_in_html():
     assert '<code>$b_2$</code>, <a href="#x_1"><math' in page.body
 
 
-@pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
+def test_a_long_formula_may_break_before_relations_and_sums_and_a_short_one_not():
+    short, long = "$a + b = c$", r"$a \le \left(b + c_{i - 1}\right) + d + e + f + g + h + k$"
+    assert maths(short) == mathml(short[1:-1])
+    parts = maths(long).split("<wbr>")
+    assert [part.count('<mo form="infix">') for part in parts] == [0] + 8 * [1]
+    assert without_tags(maths(f"So {long}.")) == plain(f"So {long}.")
+
+
+@pytest.mark.parametrize(
+    "latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x", "\x1bll_2"]
+)
 def test_bad_latex_is_refused(latex):
     with pytest.raises(FeatlearnError, match="formula"):
         mathml(latex)
@@ -131,7 +149,9 @@ def texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(Filled().visit(ast.parse(file.read_bytes()))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield f"{file}:{node.lineno}", node.value
-    for page in [FINDINGS, *(ROOT / "docs").glob("*.md")]:
+    for entry in read_findings(FINDINGS):
+        yield from ((f"finding {entry['id']}", str(text)) for text in entry.values())
+    for page in (ROOT / "docs").glob("*.md"):
         yield str(page), CODE.sub("", page.read_text(encoding="utf-8"))
 
 

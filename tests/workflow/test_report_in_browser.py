@@ -35,6 +35,11 @@ DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" vi
 
 SET = "flowers"
 SOURCES = {"mrp/two": "Theorem 10", "mrp/three": "Lemmas A.1 to A.3", "icl/four": "Fact 7"}
+#: Wider than a narrow screen.
+WIDE = (
+    r"$\|w_i^{(t)} - w_i\|_2 \leq O \left(t \eta B_1 |a_i| + t \eta^2 B_1^2 \|w_i\|_2 + "
+    r"t \eta^2 b \right)$"
+)
 CLASSES = ["daisy", HOSTILE, "日本の花", "w" * 200]
 
 
@@ -68,7 +73,7 @@ def fabricate_run(folder: Path) -> dict:
         ("mrp/two", HOLDS, 0.995, 1.0, 1.0, 0.0, "All are captured."),
         ("mrp/three", UNDECIDED, 0.9, 1.0, 0.7, math.nan, "Nothing is lost."),
         ("mrp/five", FAILS, 0.9, 1.0, 0.7, 0.01, r"$|\alpha| \le d^{-1/2}$ is lost here."),
-        ("mrp/six", UNDECIDED, 0.9, 1.0, 0.92, 0.05, "It may be so."),
+        ("mrp/six", UNDECIDED, 0.9, 1.0, 0.92, 0.05, f"It may be so: {WIDE}."),
         ("icl/four", NOT_SHOWN, -math.inf, 0.0, 0.2, 0.1, "It falls without bound."),
     ]
     made(results, "catalogue.parquet", "catalogue", *figures)
@@ -299,6 +304,23 @@ def test_the_same_inputs_give_the_same_page_but_for_the_costs(inputs):
     changed = [line for pair in lines if len({*pair}) == 2 for line in pair]
     assert changed
     assert all(line.startswith('<tr id="rule-') for line in changed)
+
+
+@pytest.mark.parametrize(("scale", "number"), [("real", 30), ("tour", 33)])
+def test_a_finding_quotes_the_ledger_whose_verdict_comes_first(inputs, tmp_path, scale, number):
+    desk = tmp_path / "published" / "desk"
+    desk.mkdir(parents=True)
+    settings = {"scale": "desk", "run": "desk", "seed": 0}
+    (desk / "provenance.json").write_text(json.dumps({"commit": "a" * 40, "config": settings}))
+    frame = inputs["claims"].head(1).reset_index(drop=True)
+    write_parquet(frame.assign(measured=0.33), desk / "claims.parquet")
+    finding = inputs["findings"][0] | {"holds": "It gains {points}."}
+    shown = view(**inputs | {
+        "claims": frame.assign(measured=0.30), "findings": [finding], "published": desk,
+        "config": inputs["config"] | {"scale": scale, "run": scale},
+    })  # fmt: skip
+    text = Outline(render(shown, INDEX)).text
+    assert {*re.findall(r"It gains (\d+) percentage points", text)} == {str(number)}
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -281,7 +281,8 @@ def begin_run():
     in_words(run.hold, Path(RESULTS))
     os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
-    in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))
+    claims = PUBLISHED.claims_of({job.rule.name for job in jobs})
+    in_words(run.told_by, ROOT / "scripts/check_claims.py", claims)
     run.one_line_a_job(logger, jobs)
     if workflow.local_exec:
         # with a limit of starts per second the scheduler looks at open jobs hundreds of times a second

@@ -14,8 +14,8 @@ from typing import Any
 from featlearn import __version__
 from featlearn.core.errors import FeatlearnError
 
-#: Exit codes: all well, a failed run or a difference, a command line or file that is refused.
-WELL, FAILED, REFUSED = 0, 1, 2
+#: Exit code of a command line or file that is refused; 1 is a failed run or a difference.
+REFUSED = 2
 #: Command -> module and function that carries it out, help, arguments of the example.
 COMMANDS = {
     "run": ("flow:run", "make results in this folder", "mrp --scale smoke --cores 2"),
@@ -41,7 +41,6 @@ COMMANDS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     made = argparse.ArgumentParser(
         prog="featlearn",
         description="Experiments on feature learning, and their pipeline on own pictures.",

@@ -12,7 +12,6 @@ from featlearn.images.data.published import PUBLISHED
 
 
 def data(options: argparse.Namespace) -> int:
-    """List the sets, or get one."""
     root = Path(options.root).expanduser()
     if options.what == "list":
         for name, own in PUBLISHED.items():

@@ -42,14 +42,19 @@ def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
         key, sign, text = pair.partition("=")
         if not sign or not all(key.split(".")):
             raise ConfigError(f"--set {pair}: expected KEY=VALUE")
-        try:
-            value = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise ConfigError(f"--set {key}: {text!r} is no value of YAML") from error
+        value = yaml_value(f"--set {key}", text)
         for part in reversed(key.split(".")):
             value = {part: value}
         found = merge(found, value)
     return found
+
+
+def yaml_value(where: str, text: str) -> Any:
+    """A value of the command line; ConfigError with ``where`` it stands."""
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{where}: {text!r} is no value of YAML") from error
 
 
 def snakemake(
@@ -174,7 +179,6 @@ complete -o default -F _featlearn featlearn
 
 
 def completion(options: argparse.Namespace) -> int:
-    """Print the script of a shell."""
     from featlearn.command import parser
 
     (below,) = (one for one in parser()._actions if isinstance(one, argparse._SubParsersAction))

@@ -8,20 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from featlearn.command.flow import settings_of, snakemake, workflow
+from featlearn.command.flow import settings_of, snakemake, workflow, yaml_value
 from featlearn.core import sweeps
 from featlearn.core.config import load, merge, read_yaml
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import ConfigError
+from featlearn.core.files import read_parquet
 
 
 def value_in(text: str) -> Any:
     """A value of a key as YAML has it; ``1e-3`` is a number too."""
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{text!r} is no value of YAML") from error
+    value = yaml_value("sweep", text)
     if isinstance(value, str):
         try:
             return float(value)
@@ -64,28 +60,20 @@ def sweep(options: argparse.Namespace) -> int:
         keys = {key: [*values] or listed for key, listed in section["keys"].items()}
         swept = section | {"keys": keys}
         config = load(merge(merge(given, settings), {"sweep": swept}), root)
-        if (read := sweeps.read(config, root)) is None:
-            raise FeatlearnError("sweep: nothing to sweep")
+        read = sweeps.read(config, root)
         # papers whose sections no point changes need not be read
         changed = {one for at in read.points for one in at.config["papers"]}
         papers = [one for one in config["papers"] if one in changed]
         more = settings | {"papers": papers, "sweep": swept}
         if code := snakemake(["sweep"], options, files, more):
-            raise _Failed(code)
+            raise SystemExit(code)
         return Path(config["results"]) / "sweeps" / read.name
 
-    try:
-        if watched and not options.dry_run:
-            print(_turn(options, next(iter(section["keys"].values())), run))
-        elif (folder := run()) and not options.dry_run:
-            print(f"Open {folder}/table.md and the figures beside it")
-    except _Failed as failed:
-        return int(failed.args[0])
+    if watched and not options.dry_run:
+        print(_turn(options, next(iter(section["keys"].values())), run))
+    elif (folder := run()) and not options.dry_run:
+        print(f"Open {folder}/table.md and the figures beside it")
     return 0
-
-
-class _Failed(Exception):
-    """A run that ended badly, with its exit code."""
 
 
 def _turn(options: argparse.Namespace, ends: Any, run: Callable[[list[float]], Path]) -> str:
@@ -109,9 +97,6 @@ def _turn(options: argparse.Namespace, ends: Any, run: Callable[[list[float]], P
 
 def verdicts_of(table: Path, values: Sequence[float]) -> list[str]:
     """The verdict at each value of the one key, of a table with one claim."""
-    import pyarrow.parquet
-
-    columns = pyarrow.parquet.read_table(table).to_pydict()
-    key = next(iter(columns))
-    known = dict(zip(columns[key], columns["verdict"], strict=True))
+    frame = read_parquet(table)
+    known = dict(zip(frame.iloc[:, 0], frame["verdict"], strict=True))
     return [known[value] for value in values]

@@ -155,7 +155,7 @@ class Claim:
     at most :data:`MOST_WORDS` words of the paper. ``premises``: assumptions that a run can compute.
     ``failure``: of a theorem that does not hold, one of :data:`FAILURES`; ``outside premises``
     follows from ``premises``. ``baselines``: from the frames, what the quantity is compared with,
-    by name. ``searched``: the one number is the best of several replicates, as of restarts.
+    by name.
     """
 
     claim: str
@@ -177,7 +177,6 @@ class Claim:
     premises: tuple[Premise, ...] = ()
     failure: str = ""
     baselines: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, Any]] | None = None
-    searched: bool = False
 
     def __post_init__(self) -> None:
         band = f"band [{self.low}, {self.high}]"
@@ -387,8 +386,8 @@ def measured(claim: Claim, values: np.ndarray) -> Estimate:
     slack = 1e-12 * max(1.0, abs(seen.mean))
     if not least - slack <= seen.mean <= most + slack:
         raise ValueError(f"{seen.mean} is none of the possible values {least} to {most}")
-    if math.isnan(seen.low) or alike(claim, values):
-        return Estimate(seen.mean, math.nan, math.nan, seen.replicates)
+    if math.isnan(seen.low):
+        return seen
     return Estimate(seen.mean, max(seen.low, least), min(seen.high, most), seen.replicates)
 
 
@@ -518,12 +517,9 @@ def ledger(
     """Measure and judge every claim.
 
     ``frames``: the measurements by name. ``config``: the paper's section. Returns DataFrame: a row
-    a claim, in their order, with the columns of :data:`COLUMNS`. Raises ValueError if two claims
-    have the same name, or a measure gives no or non-finite numbers.
+    a claim, in their order, with the columns of :data:`COLUMNS`. Raises ValueError if a measure
+    gives no or non-finite numbers.
     """
-    names = [claim.claim for claim in claims]
-    if len(set(names)) != len(names):
-        raise ValueError(f"claims: names appear twice in {names}")
     rows = []
     streams: dict[str, str] = {}
     for claim in claims:
@@ -538,10 +534,12 @@ def ledger(
                 raise ValueError("must read a frame")
             for name in read.keys() - streams.keys():
                 streams[name] = shared_streams(name, read[name])
-            if not claim.searched:
-                check_count(values, read.values(), config)
+            check_count(values, read.values(), config)
             seen = measured(claim, values)
-            if same := "".join({streams[name]: None for name in read}):
+            same = "".join({streams[name]: None for name in read})
+            if alike(claim, values):
+                same = " All replicates give the same number: its interval is not known."
+            if same:
                 seen = Estimate(seen.mean, math.nan, math.nan, seen.replicates)
             source = claim.artefact or next((files[name] for name in asked if name in files), "")
             premises = [premise.read(frames) for premise in claim.premises]
@@ -549,8 +547,6 @@ def ledger(
             beyond = claim.out_of_reach(config) if claim.out_of_reach else None
         except (KeyError, ValueError) as error:
             raise ValueError(f"claim {claim.claim}: cannot be measured: {_fault(error)}") from error
-        if alike(claim, values):
-            same = " All replicates give the same number: its interval is not known."
         met = all(met for _, met in premises)
         verdict = judge(claim, seen, config, met)
         violated = OUTSIDE if verdict == OUTSIDE and claim.kind == THEOREM else ""

@@ -274,7 +274,6 @@ class Published:
 
 
 def as_list(value: str | list[str]) -> list[str]:
-    """A file, or a list of files, as a list."""
     return [value] if isinstance(value, str) else value
 
 

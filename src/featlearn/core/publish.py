@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import inspect
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,10 +165,10 @@ def _exhibits(paper: str, experiment: str) -> list[dict[str, Any]]:
     return [vars(one) | {"frames": [*one.frames]} for one in shown]
 
 
-def exhibit(paper: str, kind: str, name: str, code: str, contains: str = "") -> Exhibit:
+def exhibit(paper: str, kind: str, name: str, code: str) -> Exhibit:
     """An exhibit whose rule is written by hand: ``code`` is ``module:function``."""
     module, _, function = code.partition(":")
-    return Exhibit(paper, kind, name, module, function, (), caption_of(code), contains)
+    return Exhibit(paper, kind, name, module, function, (), caption_of(code))
 
 
 @by_sources
@@ -197,10 +196,9 @@ def _as_page(text: str) -> str:
 
 
 def _caption(module: str, node: ast.FunctionDef | ast.ClassDef) -> str:
-    text = ast.get_docstring(node)
-    if not text or not text.strip():
-        raise FeatlearnError(f"{module}:{node.name}: no docstring; expected title and caption")
-    return inspect.cleandoc(text)
+    if text := ast.get_docstring(node):
+        return text
+    raise FeatlearnError(f"{module}:{node.name}: no docstring; expected title and caption")
 
 
 def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[Exhibit]:

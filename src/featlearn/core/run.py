@@ -152,8 +152,3 @@ def write_unfinished(root: Path, results: Path, content: dict[str, Any]) -> None
         print(told_by(root / "scripts/unfinished.py", content | {"killed": silent}), end="")
     except FeatlearnError as error:  # which hides no error of the run
         print(error, file=sys.stderr)
-
-
-def check_claims(root: Path, claims: list[dict[str, Any]]) -> None:
-    """Refuse claims that cannot be judged before a job starts; see :func:`.claims.check`."""
-    told_by(root / "scripts/check_claims.py", claims)

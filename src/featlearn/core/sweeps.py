@@ -37,10 +37,9 @@ class Sweep:
         return safe("+".join(self.keys))
 
 
-def read(config: Mapping[str, Any], root: Path) -> Sweep | None:
-    """The sweep that a loaded config asks for, if any; ConfigError naming what is refused."""
-    if not (section := config.get("sweep")):
-        return None
+def read(config: Mapping[str, Any], root: Path) -> Sweep:
+    """The sweep that a loaded config asks for; ConfigError naming what is refused."""
+    section = config["sweep"]
     given = {full_key(config, key, root): values for key, values in section["keys"].items()}
     if len(given) < len(section["keys"]):
         raise ConfigError(f"sweep.keys: {', '.join(section['keys'])} are the same key")

@@ -22,7 +22,7 @@ from PIL import Image
 from featlearn.core.claims import KINDS, THEOREM, VERDICTS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.publishing import summary
-from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain, without_tags
+from featlearn.core.publishing.maths import FORMULA, escaped, maths, plain, without_tags, wrapping
 from featlearn.core.stats import figure, number
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -45,7 +45,7 @@ def _markdown() -> MarkdownIt:
     """Without raw HTML and pictures, which could bring a script, or a request to elsewhere."""
     made = MarkdownIt("commonmark", {"html": False}).disable("image")
     made.inline.ruler.before("escape", "formula", _formula)
-    made.add_render_rule("formula", lambda _, tokens, at, *__: mathml(tokens[at].content[1:-1]))
+    made.add_render_rule("formula", lambda _, tokens, at, *__: wrapping(tokens[at].content[1:-1]))
     return made
 
 

@@ -24,13 +24,12 @@ from featlearn.core.publishing.neighbours import FILES, with_neighbours
 
 Row = dict[str, Any]
 Config = Mapping[str, Any]
-Reads = Mapping[str, Mapping[str, Sequence[str]]]
 
 #: The published run whose verdicts are the project's.
 FRONT = "desk"
 #: Scales at which effects are visible and verdicts are not made: the published one comes first.
 SMALL = ("smoke", "tour")
-#: In the repository: which sections of the config raw numbers follow from.
+#: In the repository: of a paper and a folder of its measurements the sections that it reads.
 READS = "config/reads.yaml"
 #: What a published run was made of and by.
 SUMMARY = "provenance.json"
@@ -53,6 +52,12 @@ def grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
+
+
+def distinct(found: Iterable[Mapping[str, Any]], key: str) -> dict[str, list[str]]:
+    """For each name below ``key``, the values that the records give: one, on one machine."""
+    pairs = {(name, str(value)) for one in found for name, value in one.get(key, {}).items()}
+    return grouped(sorted(pairs))
 
 
 def judged(file: Path) -> pd.DataFrame:
@@ -99,8 +104,7 @@ def read_ledger(folder: Path) -> list[Row]:
     """
     rows, config = _rows(folder), made(folder)["config"]
     if seeds := other_seeds(folder):
-        reads = read_reads()
-        alike = partial(made_alike, first=config, reads=reads)
+        alike = partial(made_alike, first=config, reads=read_own_yaml(_ROOT / READS))
         others = ((_rows(one), partial(alike, second=made(one)["config"])) for one in seeds)
         rows = of_seeds(rows, *others)
     reasons = read_withdrawn(_ROOT / WITHDRAWN) if config["run"] == FRONT else {}
@@ -113,12 +117,6 @@ def _neighbours(folder: Path) -> Callable[[Row], Row]:
     rows = (one for file in sorted(folder.glob(FILES)) for one in records(read_parquet(file)))
     found = grouped((one["claim"], one) for one in rows)
     return lambda row: with_neighbours(row, found[row["claim"]]) if row["claim"] in found else row
-
-
-def read_reads(file: Path = _ROOT / READS) -> Reads:
-    """``config/reads.yaml``: of a paper and a folder of its measurements the sections it reads."""
-    reads: Reads = read_own_yaml(file)
-    return reads
 
 
 def _withdraw(row: Row, reasons: Mapping[str, str]) -> Row:
@@ -159,7 +157,7 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     ]  # fmt: skip
     if front is None:
         return rows
-    reads, first = read_reads(), made(front)["config"]
+    reads, first = read_own_yaml(_ROOT / READS), made(front)["config"]
     by_claim = {row["claim"]: row for row in read_ledger(front)}
     small = config["scale"] in SMALL and config["run"] == plain_run(config)
     seeds, reasons = [], {}

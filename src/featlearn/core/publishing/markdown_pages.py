@@ -50,8 +50,6 @@ LINK = re.compile(
 SHOWN = 4
 #: Of an interval's half-width: so near an end of its band a verdict is on the edge.
 NEAR = 0.2
-#: In place of a list whose column the published ledger lacks.
-OLDER = "The published run was made before its ledger had this column."
 #: Words of a reason that rests on something that was run.
 RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECASE)
 
@@ -242,7 +240,6 @@ def _those(
     key: str,
     head: str,
     shown: Callable[[Row], Sequence[str]] = lambda row: (),
-    none: str = "None.",
 ) -> str:
     """The claims that have a text under ``key``, with what is ``shown`` before it."""
     lines = [
@@ -250,13 +247,11 @@ def _those(
         for row in rows
         if row.get(key)
     ]
-    return _table(head, lines, f"{len(lines)} claims:") if lines else none
+    return _table(head, lines, f"{len(lines)} claims:") if lines else "None."
 
 
 def _failures(rows: Sequence[Row]) -> str:
     printed = [row for row in rows if row["kind"] == THEOREM and row["verdict"] != HOLDS]
-    if not any(row.get("what_failed") for row in printed):
-        return OLDER
     lines = []
     for one in (*FAILURES, ""):
         own = [row for row in printed if row["what_failed"] == one]
@@ -332,7 +327,7 @@ def _named(rows: Sequence[Row]) -> str:
 LISTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "bands": _bands,
     "edges": _edges,
-    "changed": partial(_those, key="changed", head="claim|changed", none=OLDER),
+    "changed": partial(_those, key="changed", head="claim|changed"),
     "withdrawn": partial(
         _those,
         key="withdrawn",

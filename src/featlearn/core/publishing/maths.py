@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
@@ -17,8 +18,14 @@ from featlearn.core.errors import FeatlearnError
 #: LaTeX between dollars, with no space at its ends: two prices in a sentence are no formula.
 FORMULA = re.compile(r"\$((?=\S)[^$]*[^$\s])\$(?!\d)")
 _MATHML = re.compile(r"<math.*?</math>", re.DOTALL)
+#: Where a line may break within a formula.
+_BREAK = re.compile("</math><wbr><math[^>]*>")
 #: What Markdown would take for its own.
 _MARKS = re.compile(r"([\\`*_\[\]|~])")
+_NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+ElementTree.register_namespace("", _NAMESPACE)
+#: Signs of a formula that fits a line on a narrow screen.
+SHORT = 24
 _RELATIONS = frozenset("=≠<>≤≥≪≫≈∼∝→∈±+−")
 #: A sign that is no operation: nothing is before it.
 _UNARY = re.compile(r"(^|[(,=≠<>≤≥≈∈] ?)([−+±]) ")
@@ -29,13 +36,15 @@ _LOWERED = str.maketrans("0123456789+−()", "₀₁₂₃₄₅₆₇₈₉₊�
 
 @functools.cache
 def mathml(latex: str) -> Markup:
-    """LaTeX as MathML; FeatlearnError if braces do not match, or a command is unknown."""
+    """LaTeX as MathML; FeatlearnError if braces do not match, or it holds what is unknown."""
+    if not (latex := " ".join(latex.split())).isprintable():
+        raise FeatlearnError(f"formula {latex!r}: must have no control characters")
     depth = [0]
     for brace in re.findall(r"(?<!\\)[{}]", latex):
         depth.append(depth[-1] + (1 if brace == "{" else -1))
     try:
         # the one command of ours that the library lacks
-        html = convert(re.sub(r"\\arg\b", r"\\operatorname{arg}", " ".join(latex.split())))
+        html = convert(re.sub(r"\\arg\b", r"\\operatorname{arg}", latex))
     except Exception as error:  # the library has a class of its own for each fault
         raise FeatlearnError(f"formula ${latex}$: {error!r}") from error
     if depth[-1] or min(depth) < 0:
@@ -48,7 +57,30 @@ def mathml(latex: str) -> Markup:
 def maths(text: str) -> Markup:
     """Text as HTML, its formulas as MathML."""
     parts = FORMULA.split(str(text))
-    return Markup("").join(mathml(part) if n % 2 else part for n, part in enumerate(parts))
+    return Markup("").join(wrapping(part) if n % 2 else part for n, part in enumerate(parts))
+
+
+def wrapping(latex: str) -> Markup:
+    """LaTeX as MathML: where it is long, several formulas, between which a line may break."""
+    whole = mathml(latex)
+    root = ElementTree.fromstring(whole)
+    if len(_in_signs(whole)) <= SHORT:
+        return whole
+    parts: list[ElementTree.Element] = []
+    for node in _flat(root):
+        breaks = node.tag.endswith("}mo") and node.text in _RELATIONS and parts and len(parts[-1])
+        if breaks:
+            node.set("form", "infix")
+        if breaks or not parts:
+            parts.append(ElementTree.Element(root.tag, root.attrib))
+        parts[-1].append(node)
+    return Markup("<wbr>".join(ElementTree.tostring(part, "unicode") for part in parts))
+
+
+def _flat(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """What stands on the line of a formula, in brackets too."""
+    for child in node:
+        yield from _flat(child) if child.tag.endswith("}mrow") else (child,)
 
 
 def plain(text: str) -> str:
@@ -58,7 +90,8 @@ def plain(text: str) -> str:
 
 def without_tags(html: Markup) -> str:
     """HTML as text, its formulas as signs."""
-    return Markup(_MATHML.sub(lambda match: Markup.escape(_in_signs(match[0])), html)).striptags()
+    whole = _BREAK.sub("", html)
+    return Markup(_MATHML.sub(lambda match: Markup.escape(_in_signs(match[0])), whole)).striptags()
 
 
 def escaped(text: str) -> str:

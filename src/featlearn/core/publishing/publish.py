@@ -26,7 +26,7 @@ from featlearn.core.provenance import damage, read_record
 from featlearn.core.publishing.compare_runs import read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
-from featlearn.core.publishing.ledger import SUMMARY, made, published_frame
+from featlearn.core.publishing.ledger import SUMMARY, distinct, made, published_frame
 from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
 
@@ -89,7 +89,7 @@ def faults(root: Path, results: Path) -> Iterator[str]:
         yield f"at the commit {head[:12]} {results} would not stay as it is: {jobs}. Run again"
 
 
-def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ()) -> str:
+def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str]) -> str:
     """What is to run here for a scale, as its plan says; nothing if all is made."""
     chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run", "device")]
     chosen.append(f"papers={json.dumps(config['papers'])}")
@@ -106,10 +106,8 @@ def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ())
     return f"{jobs[0].split()[-1]} jobs are to run" if jobs else " ".join(lines[-2:])
 
 
-def plan(
-    root: Path, run: Path, papers: Sequence[str] = (), script: str = "/measure.py"
-) -> tuple[Any, Mapping[str, Any], Path]:
-    """What rules here publish by a run's config, the code of those of ``script``, their folder."""
+def plan(root: Path, run: Path, papers: Sequence[str]) -> tuple[Any, Mapping[str, Any], Path]:
+    """What rules here publish by a run's config, the code of those that measure, their folder."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
@@ -132,7 +130,7 @@ def plan(
         computing = {
             rule.name: rule.params["code"]
             for rule in workflow.rules
-            if str(rule.script).endswith(script) and rule.output
+            if str(rule.script).endswith("/measure.py") and rule.output
         }
         return workflow.globals["PUBLISHED"], computing, Path(folder).resolve()
 
@@ -169,23 +167,20 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
     if report is None:
         raise FeatlearnError(f"{results}: expected a finished run")
     names = [*read_checksums(results / "checksums.txt")]
-    found = pd.DataFrame([read_record(results, results / name) or {} for name in names])
+    known = [read_record(results, results / name) or {} for name in names]
+    found = pd.DataFrame(known)
     keys = found[["rule", "config", "inputs", "seconds"]]
     papers = [name.partition("/")[0] if "/" in name else "results" for name in names]
     found = found.assign(paper=papers, job=[json.dumps(row) for row in keys.to_dict("records")])
     costs = found.drop_duplicates(["paper", "job"]).groupby("paper")["seconds"]
-
-    def values(key: str) -> dict[str, list[str]]:
-        pairs = {pair for one in found[key] for pair in one.items()}
-        return {word: sorted(v for w, v in pairs if w == word) for word, _ in sorted(pairs)}
 
     return {
         "commit": commit(root),
         "commits": found["commit"].value_counts().to_dict(),
         "run": results.name,
         "config": report["config"],
-        "versions": values("versions"),
-        "machine": values("machine"),
+        "versions": distinct(known, "versions"),
+        "machine": distinct(known, "machine"),
         "files": len(names),
         "bytes": int(found["bytes"].sum()),
         "jobs": costs.size().to_dict(),

@@ -12,7 +12,7 @@ import csv
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -39,7 +39,13 @@ from featlearn.core.publishing.html_assets import (
     parse_page,
     picture,
 )
-from featlearn.core.publishing.ledger import beside_published, grouped, read_ledger, records
+from featlearn.core.publishing.ledger import (
+    beside_published,
+    distinct,
+    grouped,
+    read_ledger,
+    records,
+)
 from featlearn.core.publishing.summary import (
     anchor,
     answer,
@@ -59,24 +65,14 @@ WHOLE, INDEX = "", "index"
 #: The number that a paper gives a figure or table, after the letter of an appendix.
 _LABEL = re.compile(r"(Figure|Table) (?:([A-Z])\.)?(\d+)(?:\.(\d+))?")
 
-Record = Mapping[str, Any]
 Row = Mapping[str, Any]
 #: A figure or table as the templates show it.
 Exhibit = dict[str, Any]
 
 
-def by_rule(found: Mapping[Path, Record]) -> dict[str, list[Record]]:
+def by_rule(found: Mapping[Path, Row]) -> dict[str, list[Row]]:
     """The records of each rule, rules in the order in which they appear."""
     return grouped((str(record.get("rule")), record) for record in found.values())
-
-
-def distinct(found: Iterable[Record], key: str) -> dict[str, list[str]]:
-    """For each name below ``key``, the values that the records give: one, on one machine."""
-    values: dict[str, dict[str, None]] = {}
-    for record in found:
-        for name, value in record.get(key, {}).items():
-            values.setdefault(name, {})[str(value)] = None
-    return {name: [*values[name]] for name in sorted(values)}
 
 
 def bar(
@@ -131,7 +127,8 @@ def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place
     """A finding with its claim; its sentence has, of a small run, the number that is published."""
     text = sentence_of(entry, row)
     link = f"]({place.to(anchor(row))})"
-    linked = with_numbers(text, row["published"] or row, lambda number: f"[{number}{link}")
+    quoted = row["published"] if row["in_small"] else row
+    linked = with_numbers(text, quoted, lambda number: f"[{number}{link}")
     return {
         "entry": entry,
         "kind": kind_of(entry, row),

@@ -223,7 +223,6 @@ def works(papers: Sequence[str], stories: Mapping[str, str]) -> str:
 
 
 def count(rows: Iterable[Row], verdict: str) -> int:
-    """How many of the rows have the verdict."""
     return sum(row["verdict"] == verdict for row in rows)
 
 

@@ -154,7 +154,6 @@ def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
 
 
 def _mark(**look: Any) -> Line2D:
-    """A mark of the legend."""
     return Line2D([], [], **{"ls": ""} | look)
 
 
