@@ -89,12 +89,14 @@ def accuracy_curves(
     """Accuracy during training: {{ words }}
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
-    does not learn all labels") }} (last panel).
+    does not learn all labels") }} (last panel). Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
+    of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count of relevant
+    patterns; grey: majority.
 
-    Solid: structured inputs, dashed: fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}",
-    arm="network", quantity="test") }} replicates with 95 % intervals. NTK: Taylor model at the start. Unequal classes:
-    each replicate and the median; below, the mean of both labels' accuracies. Dotted: best threshold on the count of
-    relevant patterns; grey: majority.
+    ---
+
+    Means are of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }} replicates.
+    The tangent kernel is the Taylor model at the start.
     """
     panels = tuple(one for one in panels if measured(values, one[:1]))
     unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
@@ -172,10 +174,9 @@ def weight_maps(
 ) -> Figure:
     r"""Where do the weights point? {{ words }}
 
-    *What to see:* two places mean that all weights are multiples of one vector.
-
-    Maps by $1 - \cos$ of the weights at the start and after one and two full steps: the theory's, and with half of the
-    start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange: neurons that end near one.
+    *What to see:* two places mean that all weights are multiples of one vector. Maps by $1 - \cos$ at the start and
+    after one and two full steps: the theory's, and with half of the start kept. Stars: plus and minus the sum of the
+    relevant patterns; blue, orange: neurons near one.
 
     ---
 

@@ -42,11 +42,8 @@ def filter_maps(
 
     *What to see:* choosing the ends makes opposite groups out of noise, too; {{ said("emergence/filters-gather",
     holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
-    (wider network, difference of mean cosines).
-
-    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training. Green, red: both ends
-    of the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: of Gaussian
-    filters.
+    (wider network). Maps by $1 - \cos$ of each stage's last convolution. Green, red: ends of the final leading
+    direction. Numbers: mean cosines to their centres, cosine of these; right: Gaussian filters.
     """
     width = config["widths"][place]
     own, numbers = pick(maps, width=width), pick(values, width=width, replicate=0)
@@ -82,12 +79,11 @@ def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[
 def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
-    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better
-    than shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network).
-
-    Cosines among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal
-    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets
-    the thesis' ResNet(128) and (256), beside the last stage.
+    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better than
+    shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network). Cosines
+    among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal: 0 and
+    0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets the thesis'
+    networks.
     """
     own = values[values["group"].isin(list(DESCENTS))]
     means = summary(own, ["width", "stage", "group", "quantity"])

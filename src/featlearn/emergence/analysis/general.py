@@ -24,12 +24,11 @@ SHOWN = {
 def general(values: pd.DataFrame) -> Table:
     r"""The general setting: patterns that overlap, inputs with noise
 
-    *What to see:* {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all these
-    fixed features", fails="at noise 0.1 the network is not ahead of all these fixed features") }}.
-
-    Test accuracies on parity labels by the noise $\sigma_\zeta$ in each coordinate; arms as in Table A.1. Below: what
-    least squares with the true dictionary recovers; cosine of the median neuron with the sum of relevant patterns;
-    overlap of patterns ($\sqrt{d}$ times their largest inner product).
+    *What to see:* {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all these fixed
+    features", fails="at noise 0.1 the network is not ahead of all these fixed features") }}. Test accuracies on parity
+    labels by the noise $\sigma_\zeta$ in each coordinate. Below: what least squares with the true dictionary recovers;
+    cosine of the median neuron with the sum of relevant patterns; overlap of patterns ($\sqrt{d}$ times their largest
+    inner product).
     """
     rows, others = [], {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
     for cell, own in values.groupby("cell", sort=False):

@@ -67,17 +67,16 @@ def student_curves(
 ) -> Figure:  # fmt: skip
     """Do students learn a teacher's labels of pictures better than of noise? {{ words }}
 
-    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between
-    pictures and noise exceeds that of a linear classifier", fails="the student's gap between pictures and noise does
-    not exceed that of a linear classifier") }}.
-
-    Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
-    alone; dotted: of true labels, scored by these.
+    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between both
+    exceeds a linear classifier's", fails="the student's gap between both does not exceed a linear classifier's") }}.
+    Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures alone;
+    dotted: of true labels.
 
     ---
 
-    FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
-    part="original") }} replicates, mixtures with 95 % intervals.
+    FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first stage. Means of {{ value("student-accuracies",
+    "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") }} replicates, mixtures with
+    95 % intervals. Students of true labels are scored by these.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -110,14 +109,16 @@ def _set(config: Config, name: str) -> str:
 def descent(curves: pd.DataFrame, config: Config) -> Figure:
     """Does the best student grow with its teacher (Figure A.22)?
 
-    *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of
-    the students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss
-    does not lie further right") }}, in doublings of the size.
+    *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of the
+    students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss does
+    not lie further right") }}, in doublings of the size. Test (solid) and training loss (dashed) by size, at equal
+    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size, from that of Algorithm
+    3 (dotted) on.
 
-    Test (solid) and training loss (dashed) by size, at equal steps: teachers on labelled pictures; then students on
-    Gaussian inputs labelled by teachers of growing size, from that of Algorithm 3 (dotted) on. Means of {{
-    value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture", part="original") }}
-    replicates with 95 % intervals.
+    ---
+
+    Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture",
+    part="original") }} replicates with 95 % intervals.
     """
     chosen = pick(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
@@ -148,16 +149,11 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
 def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
-    *What to see:* a linear classifier shows the gap between pictures and noise as well; that the student's is larger
-    {{ verdict("emergence/noise-is-learned-worse") }}, and that a wider student's is {{
-    verdict("emergence/wider-student-separates") }}.
-
-    Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
+    *What to see:* a linear classifier shows the gap between pictures and noise as well; {{
+    said("emergence/noise-is-learned-worse", holds="the student's is larger", fails="the student's is not larger") }};
+    {{ said("emergence/wider-student-separates", holds="a wider student's exceeds it", fails="a wider student's does not
+    exceed it") }}. Final accuracy, by the teacher's labels unless a row says otherwise. Baselines are converged on the
     mixture.
-
-    ---
-
-    Baselines are converged on the mixture, with penalties validated on it.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")

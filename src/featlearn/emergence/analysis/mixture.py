@@ -29,11 +29,10 @@ CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 def mixture_maps(maps: pd.DataFrame) -> Figure:
     r"""Do weights move to the centres of the clusters (Figure A.12)?
 
-    *What to see:* {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it",
-    fails="at the end some centre has no neuron along it") }}, by the cosine of the worst centre.
-
-    Maps of all weights and centres (scaling by $1 - \cos$), one replicate; rows: experiments of Table A.6; columns:
-    start, middle, end. The number is measured in the whole space, of which two dimensions show little.
+    *What to see:* {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it", fails="at
+    the end some centre has no neuron along it") }}, by the cosine of the worst centre in the whole space, of which two
+    dimensions show little. Maps by $1 - \cos$ of all weights and centres; rows: experiments of Table A.6; columns:
+    start, middle, end.
     """
     seen = {words: list(pick(maps, setting=setting).groupby("epoch"))
             for setting, words in SETTINGS.items()}  # fmt: skip
@@ -70,10 +69,9 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Gaussian mixtures: settings and outcome
 
     *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it", fails="not every
-    centre has a neuron along it") }}.
-
-    Settings as measured, the thesis' in brackets; then the network after its last epoch (near: cosine above 0.8),
-    converged heads on the raw input and on the ReLUs of the start, and cosines of gradients. Chance is 1/2.
+    centre has a neuron along it") }}. Settings as measured, the thesis' in brackets; then the network after its last
+    epoch (near: cosine above 0.8), converged heads on the raw input and on the ReLUs of the start, and cosines of
+    gradients. Chance is 1/2.
 
     ---
 

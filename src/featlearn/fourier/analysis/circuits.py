@@ -35,8 +35,8 @@ def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printe
 
     *What to see:* {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of the active neurons have
     one frequency, and {{ value("circuits", cell="{{ cell }}", quantity="active") | percent }} of all are active. Rows
-    are random active neurons of the heading's task (thesis: {{ printed }}). Left: weights on the first input, with the
-    Fourier series through them. Right: power at each frequency (dots: other vectors, black the output).
+    are random active neurons (thesis: {{ printed }}). Left: weights on the first input, with the Fourier series through
+    them. Right: power at each frequency (dots: other vectors, black the output).
     """
     own = pick(weights, cell=cell)
     places = sorted(own["place"].unique())
@@ -89,11 +89,11 @@ def spectra(
 ) -> Figure:
     """{{ label }}: the frequencies of all neurons, and how pure they are
 
-    *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one
-    frequency, share", fails="not nearly all power of all neurons lies at one frequency, share") }}; of active neurons
-    it is {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons of the
-    heading's task (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share before
-    and after training. Dashed: even counts, and white noise.
+    *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one frequency",
+    fails="not nearly all power of all neurons lies at one frequency") }}; of active neurons it is {{ value("circuits",
+    cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons (thesis: {{ printed }}), dark those
+    of active ones: (a) strongest frequency, (b, c) its share before and after training. Dashed: even counts, and white
+    noise.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     every = neurons[(neurons["cell"] == cell) & (neurons["vector"] <= k)]

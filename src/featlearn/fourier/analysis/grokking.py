@@ -35,10 +35,14 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
 
     *What to see:* delays in octaves of steps. Random split (above): {{ said("fourier/grokking", holds="2 numbers
     generalise long after they fit", fails="2 numbers generalise as they fit") }}; {{ said("fourier/grokking-weakens",
-    holds="4 change it, weakening", fails="4 change it, not weakening") }}. Permutations on one side (below): {{
-    said("fourier/split-matters", holds="3 and 4 numbers wait longer", fails="3 or 4 numbers do not wait longer") }};
-    {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it, change", fails="4 weaken it, change") }}.
-    A line for each replicate, until it fits and has answered (dot); weight decay 1, printed .001.
+    holds="4 weaken it", fails="4 do not weaken it") }}. Permutations on one side (below): {{
+    said("fourier/split-matters", holds="3 and 4 wait longer", fails="3 or 4 do not wait longer") }}; {{
+    said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it", fails="4 weaken it") }}. A line a replicate,
+    until it answers (dot).
+
+    ---
+
+    The weight decay is 1; printed is .001.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
     drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)

@@ -27,11 +27,10 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     r"""Training finds the network of maximum margin
 
     *What to see:* {{ said("fourier/margin-reached", holds="the least margin comes to the maximum", fails="the least
-    margin stays below the maximum") }}; {{ said("fourier/margin-never-above", holds="no margin is above, largest",
-    fails="the margins do not end just below it, largest") }}; {{ said("fourier/margin-at-any-strength", holds="every
-    penalty reaches it, least", fails="not every penalty reaches it, least") }}. Margins over $\gamma^*$ (dashed,
-    Theorem 4.9): along the steps (left), then at the end over the penalty $\lambda$. Thin lines or dots: replicates;
-    thick: mean, with its 95 % interval.
+    margin stays below the maximum") }}; {{ said("fourier/margin-never-above", holds="no margin is above", fails="the
+    margins do not end just below it") }}; {{ said("fourier/margin-at-any-strength", holds="every penalty reaches it",
+    fails="not every penalty reaches it") }}. Margins over $\gamma^*$ (dashed): along the steps (left), then at the end
+    over the penalty $\lambda$. Thin lines or dots: replicates; thick: means, 95 % intervals.
 
     ---
 

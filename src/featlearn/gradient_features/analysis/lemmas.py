@@ -34,9 +34,10 @@ def printed(
 ) -> Table:  # fmt: skip
     """Which printed bounds say anything at the sizes of this run?
 
-    *What to see:* the last column. Where it says "something" or "what is not so", a claim judges the bound, Theorem B.65
-    ({{ verdict("gradient_features/theorem-b65") }}) and Lemma B.9 ({{ verdict("gradient_features/drift-as-printed") }}), or its
-    proof rules out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
+    *What to see:* the last column. Where it says "something" or "what is not so", a claim judges the bound ({{
+    said("gradient_features/theorem-b65", holds="Theorem B.65 holds", fails="Theorem B.65 fails") }}; {{
+    said("gradient_features/drift-as-printed", holds="Lemma B.9 holds", fails="Lemma B.9 fails") }}), or its proof rules
+    out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
     """
     frames = nice, existence, activation, smooth, accuracies, drift, alternative, fixed
     rows = [*_bounds(*frames, config), *_requirements(config)]

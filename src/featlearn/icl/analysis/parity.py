@@ -29,11 +29,11 @@ def counter_examples(
     r"""Are the heads of Theorem 5.5.1 optimal?
 
     *What to see:* {{ said("icl/heads-needed-as-printed", holds="no fewer heads solve all tasks", fails="four heads
-    solve all tasks, this share of the printed number") }}; {{ said("icl/least-norm-as-printed", holds="none has less
-    norm, ours over it", fails="six heads of ours have less norm, their share of it") }}; {{
-    said("icl/full-matrices-lighter", holds="a search finds lighter full matrices, full over diagonal", fails="a
-    search finds no lighter full matrices, full over diagonal") }}. Left: heads with zero loss on all tasks. Right: squared norm at
-    margin 1, in units of $1/(16\gamma^2)$; the star are full matrices.
+    solve all tasks, share of the printed number") }}; {{ said("icl/least-norm-as-printed", holds="none has less norm,
+    ours over it", fails="six of ours have less norm, share of it") }}; {{ said("icl/full-matrices-lighter", holds="a
+    search finds lighter full matrices, ratio", fails="a search finds no lighter full matrices, ratio") }}. Left: heads
+    with zero loss on all tasks. Right: squared norm at margin 1, in units of $1/(16\gamma^2)$; the star are full
+    matrices.
     """
     drawn = canvas(7.6, 3.5)
     left, right = drawn.subplots(1, 2)
@@ -85,11 +85,11 @@ TERMS = {
 def noise_terms(noise: pd.DataFrame) -> Figure:
     r"""The noise of finite prompts, term by term (Theorem 5.5.2)
 
-    *What to see:* {{ said("icl/theorem-5-5-2-remainder", holds="the remainder falls as printed, with the exponent",
-    fails="the remainder does not fall as printed, with the exponent") }}; {{ said("icl/noise-at-most-as-printed",
-    holds="few heads have at most the printed share of the noise of many, theirs over it", fails="few heads have more
-    than the printed share of the noise of many, theirs over it") }}. Root mean square of the noise in the answer to an
-    important task. Solid: all noise and its two sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
+    *What to see:* {{ said("icl/theorem-5-5-2-remainder", holds="the remainder falls as printed, exponent", fails="the
+    remainder does not fall as printed, exponent") }}; {{ said("icl/noise-at-most-as-printed", holds="few heads have at
+    most the printed share of the noise of many, ratio", fails="few heads have more than the printed share of the noise
+    of many, ratio") }}. Root mean square of the noise in the answer to an important task. Solid: all noise and its two
+    sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
 
     ---
 

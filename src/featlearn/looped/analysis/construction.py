@@ -47,11 +47,11 @@ ABLATIONS = {
 def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues) -> Figure:
     r"""Figure 8.1: is the bound on the loops' error tight?
 
-    *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
-    is loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the
-    prompts", fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error
-    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left:
-    as printed (Theorem 8.16). Right: exact (Theorem 8.25). Grey: rounding.
+    *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound is
+    loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the prompts",
+    fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error of $\theta$
+    over that of the start (solid) and its bound (dashed), by number of examples $n$. Left: as printed (Theorem 8.16).
+    Right: exact (Theorem 8.25). Grey: rounding.
 
     ---
 
@@ -85,9 +85,9 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     r"""Which parts of the construction does gradient descent need?
 
     *What to see:* {{ said("looped/ablations", holds="each, by the least difference without one", fails="not each, by
-    the least difference without one") }}. Largest difference between the layer's $\theta$ and that of gradient
-    descent along the loops: boxes are quartiles over prompts, differences beyond 100 are drawn at 100. The usual
-    causal masks are ours: the thesis calls its mask causal, in which only the query attends.
+    the least difference without one") }}. Largest difference between the layer's $\theta$ and that of gradient descent
+    along the loops, at most 100: boxes are quartiles over prompts. The usual causal masks are ours: in the thesis' only
+    the query attends.
     """
     drawn = canvas(6.2, 3.2)
     ax = drawn.subplots()
@@ -104,10 +104,10 @@ def ablations(ablations: pd.DataFrame) -> Figure:
 def blind_steps(blind: pd.DataFrame) -> Figure:
     r"""Do steps that ignore the prompt need $\exp(T)$ examples?
 
-    *What to see:* {{ said("looped/examples-not-exponential", holds="no: with step $1/n$ the error falls
-    exponentially, log error a loop", fails="with step $1/n$ the error does not fall as fast as predicted, log error a
-    loop") }}. Mean log distance to $\theta^*$ with 95 % intervals over prompts, a panel for each number of examples:
-    the theorem's step, which reads the prompt, and two shared ones. Theorem 8.17 bounds such earlier work.
+    *What to see:* {{ said("looped/examples-not-exponential", holds="no: with step $1/n$ the error falls exponentially,
+    log error a loop", fails="with step $1/n$ the error does not fall as fast as predicted, log error a loop") }}. Mean
+    log distance to $\theta^*$ with 95 % intervals over prompts: the theorem's step, which reads the prompt, and two
+    shared ones. Theorem 8.17 bounds such earlier work.
     """
     sizes = sorted(blind["examples"].unique())
     drawn = canvas(min(PAGE, 2.3 * len(sizes)), 3.2)

@@ -96,12 +96,15 @@ def gains(accuracies: pd.DataFrame) -> pd.DataFrame:
 def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     """Does the nuclear norm raise the accuracy in unseen domains?
 
-    *What to see:* averages at the right: {{ said("nuclear/gain-erm", holds="ERM gains, by the share", fails="ERM
-    loses, by the share") }}; {{ said("nuclear/gain-mixup", holds="with Mixup it gains, by the share", fails="with
-    Mixup it loses, by the share") }}; {{ said("nuclear/gain-swad", holds="SWAD gains, by the share", fails="SWAD
-    loses, by the share") }}; {{ said("nuclear/gain-released", holds="the released scaling gains, by the share",
-    fails="the released scaling loses, by the share") }}. Accuracy with the penalty minus without, paired: points are
-    trials, strokes means with 95 % intervals. *Released* is .01 over the rows, after 100 steps.
+    *What to see:* averages at the right: {{ said("nuclear/gain-erm", holds="ERM gains", fails="ERM loses") }}; {{
+    said("nuclear/gain-mixup", holds="Mixup gains", fails="Mixup loses") }}; {{ said("nuclear/gain-swad", holds="SWAD
+    gains", fails="SWAD loses") }}; {{ said("nuclear/gain-released", holds="the released scaling gains", fails="the
+    released scaling loses") }}. Accuracy with the penalty minus without, paired: points are trials, strokes means with
+    95 % intervals.
+
+    ---
+
+    *Released* is .01 over the rows, after 100 steps.
     """
     own = pick(gains(accuracies), pair=list(PAIRS))
     own = own.assign(value=100 * own["value"], domain=own["domain"].replace(AVERAGE, "average"))
@@ -126,17 +129,17 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
 def ranks(swept: pd.DataFrame) -> Figure:
     r"""Does the penalty lower the rank, and at what accuracy?
 
-    *What to see:* over weights at which the training domains are learned (filled), rank correlation with the weight:
-    {{ said("nuclear/rank-trend-printed", holds="the printed rank falls", fails="the printed rank does not fall") }};
-    {{ said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
+    *What to see:* rank correlation with the weight, while training domains are learned (filled): {{
+    said("nuclear/rank-trend-printed", holds="the printed rank falls", fails="the printed rank does not fall") }}; {{
+    said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
     said("nuclear/rank-trend-centred", holds="the centred falls", fails="the centred does not fall") }}. {{
-    said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls, by the share", fails="The accuracy does not
-    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals.
+    said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls", fails="The accuracy does not rise and then
+    fall") }}. Means over trials and left-out domains, 95 % intervals.
 
     ---
 
-    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is
-    $\|M\|_F^2 / \|M\|_2^2$.
+    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is $\|M\|_F^2 /
+    \|M\|_2^2$.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)
@@ -176,8 +179,8 @@ def printed_and_measured(
 ) -> Table:  # fmt: skip
     """Accuracy in unseen domains, {{ words }}: printed and measured
 
-    *thesis*: printed there, in percent with standard errors. *here*: measured on the domains of this run, by default
-    small digits made to differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
+    *thesis*: in percent, with standard errors. *here*: on the domains of this run, by default small digits made to
+    differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
     """
     printed, _ = paper_table(paper_values, which)
     of = printed.get("set", pd.Series("", printed.index)).fillna("")

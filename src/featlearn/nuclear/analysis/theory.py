@@ -26,10 +26,10 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     r"""Where does ERM-$\ell_2$ fail, and where the nuclear norm?
 
     *What to see:* {{ said("nuclear/threshold", holds="ERM-$\\ell_2$ falls through a half near 1, at",
-    fails="ERM-$\\ell_2$ falls through a half elsewhere than 1, at") }}; {{ said("nuclear/proposition-6-3",
-    holds="from the proposition's number on, 4, its accuracy is at most", fails="from the proposition's number on, 4,
-    its accuracy still reaches") }}. Accuracy in the unseen domain as spurious features are added, in units of
-    $r/(4\gamma^2)$: points are replicates, dashed is a Gaussian approximation, no fit.
+    fails="ERM-$\\ell_2$ falls through a half elsewhere than 1, at") }}; {{ said("nuclear/proposition-6-3", holds="from
+    the proposition's number on, 4, its accuracy is at most", fails="from the proposition's number on, 4, its accuracy
+    still reaches") }}. Accuracy in the unseen domain over spurious features, in units of $r/(4\gamma^2)$: points are
+    replicates, dashed a Gaussian approximation, no fit.
 
     ---
 

@@ -32,16 +32,15 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
     words="with the nuclear norm",
     seen='{{ said("nuclear/toy-penalty-helps", holds="the penalty raises the accuracy in the unseen domain, difference", '
     'fails="the penalty does not raise the accuracy in the unseen domain, difference") }}; with a fixed head (not drawn) '
-    '{{ said("nuclear/figure-6-3", holds="trainings end at the printed .94", fails="trainings do not end at the printed '
-    '.94") }}. The norm whitens, and its optimum is a tilted line.',
+    '{{ said("nuclear/figure-6-3", holds="it ends at the printed .94", fails="it does not end at the printed .94") }}.',
 )
 def toy_lines(
     points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str, seen: str
 ) -> Figure:
     """The toy problem, trained {{ words }}, layer and head
 
-    *What to see:* {{ seen }} Points of both labels, and the decision lines of all trainings at early steps (pale) and
-    at the end (dark); titles: mean accuracy at the end, in closed form, with its 95 % interval over trainings.
+    *What to see:* {{ seen }} Points of both labels, and decision lines at early steps (pale) and at the end (dark);
+    titles: mean accuracy at the end, in closed form, 95 % interval over trainings.
     """
     drawn = canvas(7, 3.5)
     axes = drawn.subplots(1, 2, sharey=True)

@@ -45,9 +45,13 @@ def by_share(
 ) -> Table:  # fmt: skip
     """Probe and adapters by share of the labels and augmented copies; in the thesis on {{ model }}
 
-    Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on
-    the first alone (F.7). ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too. F.8 is text in
-    the thesis, whose whole encoder is tuned. Raw input, random features, random weights and chance learn nothing.
+    Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on the
+    first alone (F.7). Raw input, random features, random weights and chance learn nothing.
+
+    ---
+
+    ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too. F.8 is text in the thesis, whose
+    whole encoder is tuned.
     """
     text = which == "table-f-8"
     own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]

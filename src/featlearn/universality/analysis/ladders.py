@@ -97,15 +97,19 @@ def _name(
 def trade_off(
     accuracies: pd.DataFrame, config: Config, percent: int, every: bool, arms: str
 ) -> Figure:
-    """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
+    """Does the average rise and the target fall with more tasks? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo" in "{{ arms }}" %}MoCo, even world, worst of 5 % and all
-    labels, equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average
-    does not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not
-    fall by .02") }}; {{ said("universality/learned-not-raw", holds="the target leads methods without learning",
-    fails="the target does not lead methods without learning by .05") }}. {% else %}the last panel, all tasks less the
-    target alone. {% endif %}Accuracy of probes over the tasks of the pre-training, at equal steps, 95 % intervals;
-    vectors stand in for pictures, worlds (rows) for families of data. Dotted: the target without learning.
+    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo" in "{{ arms }}" %}even world, worst of 5 % and all labels,
+    equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average does
+    not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not fall
+    by .02") }}. {% else %}the last panel, all tasks less the target alone. {% endif %}Probes over the tasks of the
+    pre-training, 95 % intervals; rows: worlds. Dotted: the target without learning.
+
+    ---
+
+    Vectors stand in for pictures, worlds for families of data. Claims are on MoCo; steps drawn are equal. {{
+    said("universality/learned-not-raw", holds="The target leads methods without learning", fails="The target does not
+    lead methods without learning by .05") }}.
     """
     panels = _panels(config, [f"{name}, 8" for name in arms.split()], every)
     shown = curves(accuracies, config, percent)
@@ -142,8 +146,8 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
     """Is there a trade-off between target and average accuracy?
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
-    alone (ring) to all tasks; means with 95 % intervals. Vectors stand in for pictures, worlds (rows) for three
-    families of data.
+    alone (ring) to all tasks; means with 95 % intervals. Rows: worlds of vectors, which stand in for families of
+    pictures.
     """
     panels = _panels(config, METHODS, every=True)
     drawn, axes = _grid(panels)
@@ -173,10 +177,9 @@ def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figur
     """How far do the target's features change with the pre-training? ({{ name }})
 
     *What to see:* against two starts on the target, {{ said("universality/similarity-falls", holds="all tasks make
-    features less alike, CKA", fails="all tasks do not make features less alike, CKA") }}; {{
-    said("universality/other-tasks-unlike", holds="so do other tasks, CKA", fails="other tasks do not, CKA") }}. Biased
-    linear CKA, as in the thesis, mean over replicates: MoCo of width 8 on vectors; numbers are tasks, *only 2* is the
-    second task alone.
+    features less alike", fails="all tasks do not make features less alike") }}; {{
+    said("universality/other-tasks-unlike", holds="so do other tasks", fails="other tasks do not") }}. Biased linear
+    CKA, as in the thesis, mean over replicates (MoCo, width 8); numbers are tasks, *only 2* is the second task alone.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     parts = {"single tasks and all": [ladder[0], *(f"only {task + 2}" for task in range(config["alone"])), ladder[-1]],

@@ -24,9 +24,9 @@ def pictures(pictures: pd.DataFrame) -> Figure:
     *What to see:* the worse of 5 % and all labels: {{ said("universality/pictures-target-falls", holds="the target
     falls", fails="the target does not fall by .02") }}; {{ said("universality/pictures-average-rises", holds="the
     average rises", fails="the average does not rise") }}; {{ said("universality/pictures-learned-not-raw",
-    holds="learning leads raw pixels and random features", fails="learning does not lead raw pixels and random
-    features by .05") }}. Accuracy of converged probes over the sets of the pre-training (by default digits, glyphs,
-    gratings, turned digits), with 95 % intervals; a panel for each share of the labels.
+    holds="learning leads raw pixels and random features", fails="learning does not lead raw pixels and random features
+    by .05") }}. Converged probes over the sets of the pre-training (by default digits, glyphs, gratings, turned
+    digits), 95 % intervals.
     """
     return ladder(pictures)
 

@@ -30,12 +30,11 @@ WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}
 def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figure:
     """Which samples should a pre-training add for the target? ({{ name }})
 
-    *What to see:* {{ said("universality/classes-at-fixed-samples", holds="with equally many samples of more tasks the
-    target falls (F.5, all labels)", fails="with equally many samples of more tasks the target does not fall (F.5, all
-    labels)") }}; {{ said("universality/specific-wins-few", holds="the target alone beats all tasks (F.6, 5 %)",
-    fails="the target alone does not beat all tasks (F.6, 5 %)") }}. Target accuracy of probes on vectors, 95 %
-    intervals, a line for each number of labels. Pools: *related* share of the target's samples, the labelled samples,
-    or as many other samples.
+    *What to see:* with equally many samples of more tasks {{ said("universality/classes-at-fixed-samples", holds="the
+    target falls (F.5, all labels)", fails="the target does not fall (F.5, all labels)") }}; {{
+    said("universality/specific-wins-few", holds="the target alone beats all tasks (F.6, 5 %)", fails="the target alone
+    does not beat all tasks (F.6, 5 %)") }}. Probes on vectors, 95 % intervals, a line for each number of labels. Pools:
+    *related* share of the target's samples, labelled samples, or as many other samples.
     """
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
     cells = [(method, pool) for method in config["methods"] for pool in named]

@@ -36,8 +36,9 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     *What to see:* {{ said("universality/fine-tuning-wins-many", holds="with all labels fine-tuning wins (all tasks)",
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
-    said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more tasks",
-    fails="with contrast accuracy is lost to more tasks") }}. Target accuracy on vectors (MoCo, width 8) over labels, 95 % intervals. Dotted: no pre-training.
+    said("universality/fine-tuning-forgets-diversity", holds="with contrast more tasks hardly cost accuracy",
+    fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors over labels, 95 % intervals. Dotted:
+    no pre-training.
 
     ---
 
@@ -70,9 +71,9 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     """Does a contrastive loss tighten the classes?
 
     *What to see:* {{ said("universality/ours-purer", holds="they lie tighter with it, difference of shares",
-    fails="they do not lie tighter with it, difference of shares") }}. t-SNE of normalised test features on vectors,
-    pre-trained on all tasks and tuned on 20 % of the labels; colours are classes. Below: share of the ten nearest
-    neighbours, in the features, with the same class; mean over replicates.
+    fails="they do not lie tighter with it, difference of shares") }}. t-SNE of test features on vectors, pre-trained on
+    all tasks and tuned on 20 % of the labels; colours are classes. Below: share of the ten nearest neighbours with the
+    same class, mean over replicates.
     """
     methods = list(dict.fromkeys(maps["method"]))
     drawn = canvas(min(PAGE, 2.7 * len(methods)), 3.1)
