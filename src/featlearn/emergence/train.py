@@ -1,5 +1,4 @@
-"""Training of chapter 2: two full gradient steps, then mini-batches; the models that it is set
-against.
+"""Training of chapter 2: two full gradient steps, then mini-batches; and its opponents.
 
 All replicates train at once. Between two products of matrices a step touches the activations as
 few times as it can, replicate by replicate so that they stay in the cache, and goes back through
@@ -298,10 +297,9 @@ def descend(
 ) -> dict[int, Tensor]:  # fmt: skip
     """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
 
-    ``label``: what messages call it. ``order``: indices of the batches, one a step; of a training
-    that goes on the first are drawn again. ``gradient``: gradients of the optimiser's tensors at a
-    batch. ``see``: called with the number of the step, from 1; what it returns is kept. Returns
-    what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
+    ``label``: what messages call it. ``order``: indices of the batches, one a step. ``gradient``:
+    gradients of the optimiser's tensors at a batch. ``see``: called with the number of the step,
+    from 1. Returns what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
     """
     done, seen = 0, dict[int, Tensor]()
     parts = {

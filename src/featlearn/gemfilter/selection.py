@@ -38,8 +38,7 @@ class Method:
     the thesis leaves open. ``masked``: leave out what such a row does not see. ``one_run``: keep
     keys and values of the selected tokens, in all layers, and run once. ``window``: tokens at the
     end that SnapKV and H2O keep and SnapKV scores by. ``sinks``: at the start, of a window.
-    ``by_group``: SnapKV and H2O choose for each head of keys, not of queries as in their authors'
-    code.
+    ``by_group``: SnapKV and H2O choose for each head of keys, not of queries.
     """
 
     kind: Kind

@@ -52,8 +52,7 @@ def start_of(
 
 
 def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
-    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M). ``result``: the closed
-    forms G(w_i, b_i), (R, M, d)."""
+    """Variance of the sampled gradients around ``result``, G (R, M, d): E|G_n - G|^2, (R, M)."""
     active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
     squares = inputs.weight * inputs.y.square() * inputs.x.square().sum(-1)
     second = (active.mT @ squares[..., None]).squeeze(-1)
@@ -128,8 +127,7 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
 
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
-    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` for laws without
-    components.
+    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` elsewhere.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))

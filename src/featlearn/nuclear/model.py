@@ -142,9 +142,8 @@ def threshold(r: int, gamma: float) -> float:
 def whitened_ratio(gamma: float) -> float:
     """alpha / beta of a strong nuclear-norm penalty: 6 (1/3 - gamma^2) / gamma.
 
-    With a linear featuriser A and a fixed head the effective weight w = A^T h has the least
-    ||X A^T||_* = sqrt(n) sqrt(w^T Sigma w) / ||h||: the penalty is on the output's size, and its
-    strong limit is Sigma^-1 mu.
+    With a linear featuriser A and a fixed head the effective weight w = A^T h has the least ||X
+    A^T||_* = sqrt(n) sqrt(w^T Sigma w) / ||h||: its strong limit is Sigma^-1 mu.
     """
     return 6 * (1 / 3 - gamma**2) / gamma
 

@@ -65,10 +65,7 @@ class Net(nn.Module):
 
 
 class Stack:
-    """Networks of one shape, their weights (R, ...).
-
-    ``nets``: R networks.
-    """
+    """Networks ``nets`` (R) of one shape, and their weights (R, ...)."""
 
     def __init__(self, nets: Sequence[Net], device: torch.device | str):
         self.net = copy.deepcopy(nets[0]).to(device)

@@ -1,7 +1,6 @@
 """Residual networks as bodies of the contrastive methods, many at once.
 
-Pictures come as rows of grey pixels and go in as three equal channels. The features are all cells
-of the last map, or their mean.
+Pictures come as rows of grey pixels and go in as three equal channels.
 """
 
 from __future__ import annotations

@@ -46,12 +46,10 @@ from featlearn.emergence.frames import (
     measured,
 )
 
-#: How the trained arms are drawn.
 TRAINED = {"network": ("network", PALETTE["network"]),
            "unweighted": ("network, plain loss", COLOURS["orange"]),
            "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
            "rf": ("random features", PALETTE["random features"])}  # fmt: skip
-#: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
@@ -66,7 +64,6 @@ PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean o
          "cosine": "largest cosine"}  # fmt: skip
 #: What is fixed before any label is seen.
 FIXED = ("ntk", "rf", "rbf", "linear")
-#: Columns of the tables.
 ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
 
 
@@ -90,8 +87,7 @@ def accuracy_curves(
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
     does not learn all labels") }} (last panel). Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
-    of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count of relevant
-    patterns; grey: majority.
+    of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count; grey: majority.
 
     ---
 
@@ -241,8 +237,7 @@ def accuracies_of_all_arms(
 
     *What to see:* {{ seen }}
 
-    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; the thesis' numbers are
-    in brackets.
+    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets: printed.
 
     ---
 
@@ -315,7 +310,6 @@ def dimensions(config: Config) -> str | None:
     return None if {100, 2000} <= {*own} else f"dimensions {own}; Table A.3 has 100 and 2000."
 
 
-#: Data of the cells with other labels, as the thesis has them.
 INTERVAL: dict[str, Any] = {"relevant": 30, "interval": [20, 30]}
 NEGATIVES: dict[str, Any] = {"negative_share": 0.9}
 

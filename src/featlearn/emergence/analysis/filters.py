@@ -20,7 +20,6 @@ from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
 
-#: The six cosines of Table A.7.
 COSINES = {
     "v1_mean": "cos(v1, mean)", "v2_mean": "cos(v2, mean)", "v3_mean": "cos(v3, mean)",
     "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
@@ -82,8 +81,7 @@ def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Tabl
     *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better than
     shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network). Cosines
     among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal: 0 and
-    0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets the thesis'
-    networks.
+    0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets: printed.
     """
     own = values[values["group"].isin(list(DESCENTS))]
     means = summary(own, ["width", "stage", "group", "quantity"])
@@ -104,8 +102,6 @@ def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Tabl
 
 
 class OfFilters(Claims):
-    """The wider of the networks."""
-
     paper, kind, possible = "emergence", THEOREM, (-1.0, 1.0)
     out_of_reach = first_of(needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
                             original("filters__pictures__original"))  # fmt: skip

@@ -33,9 +33,7 @@ ARMS = {
     "majority": "majority", "teacher": "the teacher, by own labels",
 }  # fmt: skip
 PARTS = {"train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"}
-#: The measurements of most claims.
 STUDENTS = "emergence/measurements/injected/mnist-students.parquet"
-#: Arm and part of each curve, and how it is drawn.
 CURVES = {
     ("mixture", "original"): ("mixture: pictures", COLOURS["blue"], "-"),
     ("mixture", "injected"): ("mixture: injected inputs", COLOURS["red"], "-"),
@@ -44,7 +42,6 @@ CURVES = {
     ("fewer", "original"): ("the mixture's pictures alone", COLOURS["purple"], "--"),
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
-#: Injected inputs, sets of pictures and networks in words.
 KINDS = {"gaussian": "Gaussian inputs", "covariance": "Gaussian inputs with their covariance",
          "pictures": "other pictures"}  # fmt: skip
 SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
@@ -112,8 +109,7 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of the
     students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss does
     not lie further right") }}, in doublings of the size. Test (solid) and training loss (dashed) by size, at equal
-    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size, from that of Algorithm
-    3 (dotted) on.
+    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size. Dotted: Algorithm 3's.
 
     ---
 
@@ -152,8 +148,7 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     *What to see:* a linear classifier shows the gap between pictures and noise as well; {{
     said("emergence/noise-is-learned-worse", holds="the student's is larger", fails="the student's is not larger") }};
     {{ said("emergence/wider-student-separates", holds="a wider student's exceeds it", fails="a wider student's does not
-    exceed it") }}. Final accuracy, by the teacher's labels unless a row says otherwise. Baselines are converged on the
-    mixture.
+    exceed it") }}. Final accuracy, by the teacher's labels unless a row says otherwise.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")

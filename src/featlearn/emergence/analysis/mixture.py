@@ -21,7 +21,6 @@ from featlearn.emergence.frames import bracketed
 
 SETTINGS = {"first": "Experiment 1 (k = 4)", "second": "Experiment 2 (k = 4, d = 25)",
             "third": "Experiment 3 (k = 5)"}  # fmt: skip
-#: Marker and colour of a centre, by its label.
 CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 
 
@@ -31,8 +30,7 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
 
     *What to see:* {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it", fails="at
     the end some centre has no neuron along it") }}, by the cosine of the worst centre in the whole space, of which two
-    dimensions show little. Maps by $1 - \cos$ of all weights and centres; rows: experiments of Table A.6; columns:
-    start, middle, end.
+    dimensions show little. Maps by $1 - \cos$ of weights and centres; rows: experiments of Table A.6.
     """
     seen = {words: list(pick(maps, setting=setting).groupby("epoch"))
             for setting, words in SETTINGS.items()}  # fmt: skip
@@ -51,7 +49,6 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
     return drawn
 
 
-#: Rows of the table: quantities as people call them.
 QUANTITIES = {
     "d": "dimension (d)", "k": "directions (k)", "clusters": "clusters", "sigma_r": "noise (sigma_r)",
     "accuracy": "network: test accuracy", "worst": "worst centre's best cosine",
@@ -95,8 +92,6 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
 
 
 class OfTheMixture(Claims):
-    """Neurons at the end of the training, and the centres of the clusters."""
-
     paper, kind = "emergence", THEOREM
     artefact = "emergence/measurements/mixture/values.parquet"
     changed = "A theorem since a published run, an observation before: it is printed."

@@ -98,8 +98,6 @@ def neuron_directions(values: pd.DataFrame) -> Table:
 
 
 class OfDirections(Claims):
-    """Directions that the neurons share on the digits 0 and 1."""
-
     paper = "emergence"
     out_of_reach = first_of(
         needs("neurons__mnist", replicates=5, neurons=50, shown=300),

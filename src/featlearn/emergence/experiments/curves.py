@@ -2,12 +2,10 @@
 
 A *cell* is a law of the data with its sizes. In each, the network, its Taylor model at the start
 (NTK) and random features learn from the same samples and the same start, with the structure of the
-inputs and without. Beside them stand what needs no training of features: converged heads on the
-features of the start and after one and two steps and on Fourier features of an RBF kernel, a linear
-classifier on the raw input, the best threshold on the number of relevant patterns, and the
-majority. Where the classes are unequal the network is also trained from two full steps by the plain
-loss, in which the frequent label weighs more. Without structure no rate of descent fits the
-training samples: there a cell may ask for Adam and a length of its own (``flat``).
+inputs and without; where classes are unequal also the network from two full steps by the plain
+loss, in which the frequent label weighs more. Beside them stand converged heads on frozen features,
+a linear classifier, the best threshold and the majority. Without structure no rate of descent fits
+the training samples: there a cell may ask for Adam and a length of its own (``flat``).
 """
 
 from __future__ import annotations
@@ -248,8 +246,7 @@ def chosen_stages(
 ) -> dict[str, dict[str, float]]:  # fmt: skip
     """Of every arm the rates with the best accuracy on the validation samples of a pilot.
 
-    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A
-    network counts at its end, the others at their best moment, as they do in the tables. ``arms``
+    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. ``arms``
     are the places of their candidates in the config; where all have one there is no pilot.
     """
     tried = {arm: _candidates(cell, place) for arm, place in arms.items()}

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 COLUMNS = [
     "pictures", "curve", "teacher", "size", "parameters", "quantity", "replicate", "value",
 ]  # fmt: skip
-#: Inputs and labels by part.
 Data = Mapping[str, tuple[Tensor, Tensor]]
 
 

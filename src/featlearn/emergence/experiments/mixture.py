@@ -1,9 +1,8 @@
 """Gaussians at the corners of a cube, labelled by the parity of the signs (appendix A.7.4).
 
 A wide network with plain ReLUs learns the labels by stochastic gradient descent on the logistic
-loss, which the thesis calls typical practice. Measured: is every cluster covered by a neuron along
-its centre, do neurons turn to centres, and which sign do their output weights have there? At the
-start, where weights are Gaussian, stand the same numbers for weights that learned nothing.
+loss, which the thesis calls typical practice. Measured, at the start and along the training: is
+every cluster covered by a neuron along its centre, and which sign has its output weight?
 """
 
 from __future__ import annotations

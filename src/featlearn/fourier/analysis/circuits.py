@@ -21,10 +21,10 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.fourier.analysis import last, task_of
 from featlearn.fourier.closed_forms import expected_peak, frequencies
 from featlearn.fourier.config import INPUTS as CELLS
 from featlearn.fourier.config import PURE
-from featlearn.fourier.labels import QUANTITIES, last, task_of
 
 
 @figure("fig-4-1", cell="four", label="Figure 4.1", printed="4 numbers mod 47")
@@ -116,6 +116,14 @@ def spectra(
     return drawn
 
 
+#: Of a trained network, in the order of the tables; see ``experiments/training.py``.
+QUANTITIES = {
+    "train": "training accuracy", "test": "test accuracy", "least": "least margin",
+    "mean": "mean margin", "active": "active", "single": "of one frequency",
+    "single of all": "of one frequency, of all", "peak": "largest power",
+    "peak of all": "largest power, of all", "residual": "phases off by",
+    "equal": "weakest frequency",
+}  # fmt: skip
 NOTES = (
     r"Margins over $\gamma^*$, on the measured inputs. Of one frequency: share of the active "
     "neurons with more than nine tenths of the power of each vector at the same frequency; largest "

@@ -16,8 +16,8 @@ from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.fourier.analysis import task_of
 from featlearn.fourier.config import ANSWERED, FITTED
-from featlearn.fourier.labels import SPLITS, task_of
 
 PARTS: dict[str, tuple[str, str, Any]] = {
     "train": ("training", "blue", "-"),
@@ -25,6 +25,7 @@ PARTS: dict[str, tuple[str, str, Any]] = {
     "known": ("test, a permutation was taught", "orange", "--"),
     "new": ("test, none was taught", "green", ":"),
 }
+SPLITS = {"tuples": "at random", "orbits": "by orbits"}
 #: Shares of known test inputs between which both kinds are drawn.
 BOTH = (0.02, 0.98)
 

@@ -16,7 +16,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, interval
-from featlearn.fourier.labels import last, task_of
+from featlearn.fourier.analysis import last, task_of
 
 MARGINS = {"least": ("least margin", COLOURS["blue"]), "mean": ("mean margin", COLOURS["sky"]),
            "spread": ("equally weighted", COLOURS["orange"])}  # fmt: skip
@@ -75,7 +75,6 @@ def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
                      ax=ax)  # fmt: skip
 
 
-#: Of the two cells that are judged.
 FULL = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
 DECAYED = needs("margins__decay", modulus=23, replicates=3, training__steps=2000)
 PILOTED = (
@@ -85,8 +84,6 @@ PILOTED = (
 
 
 class Margins(Claims):
-    """After the last step."""
-
     paper, kind, out_of_reach = "fourier", THEOREM, FULL
 
     def last(self, quantity, cell="full", arm="penalty"):

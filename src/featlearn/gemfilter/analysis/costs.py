@@ -26,13 +26,11 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     said("gemfilter/memory-bottleneck-as-printed", holds="reading takes most of GemFilter's memory, over the rest",
     fails="reading takes less of GemFilter's memory than the answer, over it") }}; {{
     said("gemfilter/speed-phi-as-printed", holds="Phi 3.5 Mini comes to the printed 2.4 times", fails="Phi 3.5 Mini does
-    not come to the printed 2.4 times") }}. Operations of the prompt (left); peak memory in prompt (middle) and
-    generation (right).
+    not come to the printed 2.4 times") }}. Operations of the prompt; peak memory in prompt and generation.
 
     ---
 
-    Counted at 16 bits, both runs of GemFilter; memory is that of weights, keys and values, in the prompt without layers
-    beyond $r$.
+    Counted at 16 bits, both runs of GemFilter; memory of weights, keys and values, in the prompt up to layer $r$.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names

@@ -43,8 +43,7 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 
     *What to see:* whether the kept tokens (blue) cover the needle (orange). At all depths {{
     said("gemfilter/wired-finds", holds="the hand-wired network answers most prompts exactly", fails="the hand-wired
-    network answers too few prompts exactly") }}. One prompt, needle in the middle; below, the kept text, the needle in
-    brackets.
+    network answers too few prompts exactly") }}. One prompt; below, the kept text, the needle in brackets.
 
     ---
 
@@ -77,8 +76,7 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     """Figure 9.2: where the last token points, layer by layer
 
     *What to see:* the needle, between the orange lines: the hand-wired network points there by construction, a trained
-    one has learned to. Products of the last query with all keys, summed over heads, over the layer's largest; place 0
-    is BOS.
+    one has learned to. Products of the last query with all keys, summed over heads, over the layer's largest.
     """
     names = list(dict.fromkeys(rows["network"]))
     drawn = canvas(8, 2.3 * len(names) + 0.4)
@@ -229,8 +227,7 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
     """Figure {{ label }}: the places that GemFilter and SnapKV select, layer by layer
 
     *What to see:* GemFilter selects one set a layer, SnapKV one a head. One prompt a network, needle (orange) in the
-    middle; the thesis' three models are three lengths here. The hand-wired layers 3 to 5 gather at the needle by
-    construction.
+    middle; the thesis' three models are three lengths here. Hand-wired layers 3 to 5 gather there by construction.
     """
     names = list(dict.fromkeys(maps["network"]))
     drawn = canvas(8, 2.4 * len(names) + 0.2)
@@ -251,7 +248,6 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
 
 
 FOLDER = "gemfilter/measurements/needle"
-#: What was changed after which result.
 BUILT_IN = "Kind, after a run was published: {} before, but the weights say so by hand."
 FINDS_NOTHING = (
     "Added or its band raised from 0, after a tiny random Llama that finds nothing passed 0 - 0."
@@ -327,8 +323,6 @@ class Text(Claims):
 
 
 class StandIn(Claims):
-    """Claims on one of our networks."""
-
     network = ""
 
     @classmethod

@@ -17,8 +17,6 @@ BEYOND = 10.0
 
 
 class Appendix(Claims):
-    """What the appendix bounds."""
-
     paper, kind = "gradient_features", THEOREM
 
     @premise("<=")

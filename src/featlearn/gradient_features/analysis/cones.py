@@ -120,8 +120,6 @@ def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
 
 
 class Cones(Claims):
-    """What the first step finds, law by law."""
-
     paper, kind, possible = "gradient_features", THEOREM, SHARE
 
     @classmethod

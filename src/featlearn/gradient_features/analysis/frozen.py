@@ -64,8 +64,6 @@ reach = partial(needs, "frozen", replicates=5)
 
 
 class Frozen(Claims):
-    """At the sizes of the config."""
-
     paper, kind, possible = "gradient_features", THEOREM, DIFFERENCE_OF_SHARES
 
     @classmethod

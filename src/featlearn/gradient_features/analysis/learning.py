@@ -24,8 +24,6 @@ reach = partial(needs, "learning", replicates=5, neurons=100)
 
 
 class Learning(ParityClaims):
-    """At the sizes of the config, with the plateau that they predict."""
-
     paper, kind, possible = "gradient_features", OBSERVATION, DIFFERENCE_OF_SHARES
     place = ("learning", "laws", "parity")
 

@@ -143,8 +143,6 @@ def _requirements(config: Config) -> Iterator[Row]:
 
 
 class Lemmas(Claims):
-    """A network of nice neurons, and the tail that the background of a parity has."""
-
     paper, kind = "gradient_features", THEOREM
 
     @claim("Lemmas 3.14, B.6", r"slope of $\log E|g - g^*|$ over $\log mp$, of the law of which it is flatter",

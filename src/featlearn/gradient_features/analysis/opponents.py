@@ -65,8 +65,6 @@ def xor_opponents(accuracies: pd.DataFrame, config: Config) -> Figure:
 
 
 class Baselines(Claims):
-    """At the dimension and noise that the config names."""
-
     paper, possible = "gradient_features", DIFFERENCE_OF_SHARES
     out_of_reach = needs("opponents", replicates=5, dimensions=400, steps=200, judged__dimension=200,
                          judged__noise=4, judged__replicates=5, samples__train=1000)  # fmt: skip

@@ -1,5 +1,4 @@
-"""Algorithm 1 along its steps: on four laws, on the XOR with a part of the neurons, on a parity
-with and without its structure.
+"""Algorithm 1 along its steps: on four laws, with a part of the neurons, and without structure.
 
 ``curves``: accuracy of the network after a step, on test inputs and on those it learns from; of
 parities also on the structured and on the uniform test inputs alone. ``heads``: what the panel of

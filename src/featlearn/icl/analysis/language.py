@@ -12,7 +12,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.stats import percent
-from featlearn.icl.points import flipped, looks
+from featlearn.icl.analysis import flipped, looks
 
 
 def of_family(frame: pd.DataFrame, family: str = "base") -> pd.DataFrame:
@@ -31,12 +31,11 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     prompt", fails="the largest does not follow its prompt") }}; {{ said("icl/small-falls-less", holds="the smallest
     falls less", fails="the smallest does not fall less") }}. With about a quarter flipped {{
     said("icl/small-stays-flat", holds="the smallest stays flat, loss", fails="the smallest does not stay flat, loss")
-    }}. Dots are seeds, lines means with 95 % intervals; dashed is chance, crosses a Bayesian.
+    }}. Dots are seeds, lines means with 95 % intervals; dashed is chance, crosses a Bayesian who knows the corpus.
 
     ---
 
-    Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their corpus, which the
-    Bayesian knows.
+    Stand-ins are small transformers, with fewer (chat) or more (base) inverted documents in their corpus.
     """
     own = of_family(pick(flips, noise="labels"), family)
     sets = list(dict.fromkeys(own["data"]))

@@ -16,7 +16,7 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look
 from featlearn.core.stats import per_replicate
-from featlearn.icl.points import lines_and_points
+from featlearn.icl.analysis import lines_and_points
 
 ARMS = {"g1": Look("$g_1$, few heads", COLOURS["blue"]),
         "g2": Look("$g_2$, many heads", COLOURS["red"], "s")}  # fmt: skip
@@ -32,8 +32,7 @@ def counter_examples(
     solve all tasks, share of the printed number") }}; {{ said("icl/least-norm-as-printed", holds="none has less norm,
     ours over it", fails="six of ours have less norm, share of it") }}; {{ said("icl/full-matrices-lighter", holds="a
     search finds lighter full matrices, ratio", fails="a search finds no lighter full matrices, ratio") }}. Left: heads
-    with zero loss on all tasks. Right: squared norm at margin 1, in units of $1/(16\gamma^2)$; the star are full
-    matrices.
+    with zero loss on all tasks. Right: squared norm at margin 1, in units of $1/(16\gamma^2)$.
     """
     drawn = canvas(7.6, 3.5)
     left, right = drawn.subplots(1, 2)

@@ -16,7 +16,7 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, share_interval
 from featlearn.core.stats import number, per_replicate
-from featlearn.icl.points import lines_and_points
+from featlearn.icl.analysis import lines_and_points
 
 COLOURED = ("blue", "green", "orange", "red", "purple", "sky")
 
@@ -130,8 +130,6 @@ def more_with_rank(icl: Config, added: bool = False) -> float:
 
 
 class Regression(Claims):
-    """Networks of limited rank against their optimum."""
-
     paper, kind, possible = "icl", THEOREM, POSITIVE
 
     @classmethod

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from featlearn.core.frames import pick
 from featlearn.core.plots import canvas
 from featlearn.core.publish import figure
-from featlearn.icl.points import flipped, looks
+from featlearn.icl.analysis import flipped, looks
 
 
 @figure("small-noise", contains="measured")

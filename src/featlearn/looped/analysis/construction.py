@@ -35,7 +35,6 @@ STEPS = {"1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
          "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^")}  # fmt: skip
 ONE_LOOP = {"1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
             "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
-#: What arms are called, in the order in which they are shown.
 ABLATIONS = {
     "construction": "the construction", "query sees itself": "query sees itself", "P = I": "P = I",
     "no mask": "no mask", "strictly causal": "causal mask, strict", "causal": "causal mask",
@@ -55,8 +54,7 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValu
 
     ---
 
-    Left is float64 with the bound $-T/(2\kappa)$, right the bound $-T/\kappa$. The legend has the mean $\kappa$,
-    printed ones in brackets.
+    Left is float64 with the bound $-T/(2\kappa)$, right $-T/\kappa$. The legend has the mean $\kappa$ (printed).
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
@@ -184,8 +182,6 @@ def wide(frame: pd.DataFrame, column: str = "value", over: str = "examples") -> 
 
 
 class OfPrompts(Claims):
-    """Loops on prompts."""
-
     paper, kind = "looped", THEOREM
     out_of_reach = needs(construction__prompts=200)
 
@@ -323,8 +319,6 @@ class OfConditionNumbers(Claims):
 
 
 class OfTheTask(Claims):
-    """Examples and loops that the task needs."""
-
     paper, possible = "looped", POSITIVE
 
     @classmethod

@@ -121,8 +121,6 @@ def four_features(looped: Config) -> str | None:
 
 
 class Learned(Claims):
-    """Learned weights against closed forms that bound them."""
-
     paper, kind = "looped", OBSERVATION
     out_of_reach = first_of(needs("learned", replicates=5, iterations=100, loops=3, prompts__train=6000,
                                   prompts__test=4000), four_features)  # fmt: skip

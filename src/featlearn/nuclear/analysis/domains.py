@@ -1,7 +1,6 @@
 """The penalty in unseen domains of this run's images.
 
-The thesis prints a gain on every set; on other images only its sign carries over, so that bands of gains are
-from 0.
+The thesis prints a gain on every set; on other images only its sign carries over: bands are from 0.
 """
 
 from __future__ import annotations
@@ -44,18 +43,10 @@ FURTHER = {
     "ERM-NU later": ("ERM-NU later", "ERM"),
     "over Frobenius": ("ERM-NU", "ERM-Frobenius"),
 }
-#: What learns no features.
 OPPONENTS = ("linear on pixels", "random features", "majority")
 AVERAGE = "Avg"
 #: Least training accuracy of networks that are compared.
 LEARNED = 0.95
-
-
-def algorithms(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the ``algorithm`` of the tables; averages that none of them prints are left out."""
-    dense = accuracies["averaging"] == "swad"
-    name = accuracies["arm"].where(~dense, accuracies["arm"].map(SWAD))
-    return accuracies.assign(algorithm=name).dropna(subset=["algorithm"])
 
 
 def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFrame:
@@ -64,8 +55,13 @@ def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFr
 
 
 def with_average(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy by algorithm, domain and replicate, the mean over domains as one more."""
-    own = algorithms(frame)[["algorithm", "domain", "replicate", "value"]]
+    """Accuracy by algorithm of the tables, domain and replicate, the mean over domains as one more.
+
+    Averages that no table prints are left out.
+    """
+    name = frame["arm"].where(frame["averaging"] != "swad", frame["arm"].map(SWAD))
+    own = frame.assign(algorithm=name).dropna(subset=["algorithm"])
+    own = own[["algorithm", "domain", "replicate", "value"]]
     mean = averaged(own, ["algorithm"], ["value"]).assign(domain=AVERAGE)
     return pd.concat([own, mean], ignore_index=True)
 
@@ -138,8 +134,7 @@ def ranks(swept: pd.DataFrame) -> Figure:
 
     ---
 
-    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is $\|M\|_F^2 /
-    \|M\|_2^2$.
+    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard has $\|M\|_2^2$ below.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)

@@ -73,9 +73,8 @@ def toy_lines(
 def schematic() -> Figure:
     """The causes of an image, and the classifier that a low rank should pick
 
-    Drawn, not measured. Left: the label $y$ causes the invariant features $z_c$, label and environment $e$ cause
-    $z_e$, both make the image. Right: among classifiers that fit the training domains (line), the penalty prefers few
-    features (dot).
+    Drawn, not measured. Left: the label $y$ causes the invariant features $z_c$, label and environment $e$ cause $z_e$,
+    both make the image. Right: of classifiers that fit (line), the penalty prefers few features (dot).
     """
     drawn = canvas(7, 2.6)
     left, right = drawn.subplots(1, 2)

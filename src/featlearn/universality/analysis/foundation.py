@@ -14,9 +14,9 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs, original
 from featlearn.core.frames import pick
 from featlearn.core.publish import Config, Table, table
+from featlearn.universality.analysis import NOTHING
 from featlearn.universality.encoders import ADAPTED, ALL, ENCODER, PROBED, named
 from featlearn.universality.printed import OURS, beside
-from featlearn.universality.readings import NOTHING
 from featlearn.universality.words import FT, LP
 
 

@@ -21,17 +21,17 @@ from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import per_replicate, summary
-from featlearn.universality.ladder_figures import SHARES, curves
-from featlearn.universality.ladder_figures import changes as changed
-from featlearn.universality.printed import beside
-from featlearn.universality.readings import (
+from featlearn.universality.analysis import (
     ALL,
     AVERAGE_INCREASES,
     FEW,
+    SHARES,
     TARGET_DECREASES,
     TWENTY,
+    curves,
     stand_in,
 )
+from featlearn.universality.printed import beside
 from featlearn.universality.words import GROWN, KEPT, METHODS, OPPONENTS, WORLD
 
 LOOKS = {"average": Look("average over tasks", COLOURS["red"]),
@@ -117,7 +117,12 @@ def trade_off(
     nothing = pick(shown, arm=list(OPPONENTS), curve="target")
     floors = nothing.groupby(["arm", "world"])["value"].mean()
     best = str(floors.groupby("arm").mean().idxmax())
-    differences = changed(shown)
+    trained = shown[shown["mixture"] > 0].set_index(
+        ["world", "arm", "curve", "replicate", "mixture"]
+    )
+    by_mixture = trained["value"].unstack()  # noqa: PD010
+    differences = by_mixture[by_mixture.columns.max()] - by_mixture[1]
+    differences = differences.rename("value").reset_index()
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=False):
             own = pick(shown, arm=arm, world=world)
@@ -130,7 +135,7 @@ def trade_off(
     names = _name(axes, panels, accuracies, config, "accuracy")
     for row, cells in zip(axes, panels, strict=True):
         own = differences.assign(cell=differences[["world", "arm"]].apply(tuple, axis=1))
-        bars(row[-1], own, "cell", "quantity", groups=dict(zip(cells, names, strict=True)),
+        bars(row[-1], own, "cell", "curve", groups=dict(zip(cells, names, strict=True)),
              looks={key: LOOKS[key] for key in ("average", "target")})  # fmt: skip
         row[-1].set_ylabel("change of the accuracy")
         row[-1].axhline(0, color=COLOURS["ink"], linewidth=0.8)
@@ -146,8 +151,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
     """Is there a trade-off between target and average accuracy?
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
-    alone (ring) to all tasks; means with 95 % intervals. Rows: worlds of vectors, which stand in for families of
-    pictures.
+    alone (ring) to all tasks; means with 95 % intervals. Rows: worlds of vectors, in place of families.
     """
     panels = _panels(config, METHODS, every=True)
     drawn, axes = _grid(panels)
@@ -245,7 +249,6 @@ def two_encoders(
 
 
 CHANGE = "accuracy after pre-training on all tasks less that on the target alone, "
-#: What was changed of these claims, after which result.
 SIZES = (
     "64 hidden neurons, a rate of .01, linear heads and an average over one task a rung, after "
     "pilots in which heads collapsed and a queue lagged, and a desk run that "

@@ -20,12 +20,20 @@ from featlearn.core.plots import PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import summary
+from featlearn.universality.analysis import (
+    ALL,
+    AVERAGE_INCREASES,
+    FEW,
+    LOOKS,
+    NAMES,
+    SHARES,
+    TARGET_DECREASES,
+    Pictures,
+    climbed,
+)
 from featlearn.universality.config import SHARES as PERCENT
-from featlearn.universality.ladder_figures import LOOKS, NAMES, SHARES, climbed
-from featlearn.universality.readings import ALL, AVERAGE_INCREASES, FEW, TARGET_DECREASES, Pictures
 from featlearn.universality.words import UNTRAINED
 
-#: Of the config and of the frames, one a ladder.
 LADDERS = ("cifar10", "mnist", "fer2013")
 ALL_LOOKS = {**LOOKS, UNTRAINED: Look("target, untrained", PALETTE["untrained"], "v")}
 RIVALS = tuple(ALL_LOOKS)[2:]

@@ -16,9 +16,8 @@ from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.universality.ladder_figures import NAMES, SHARES
+from featlearn.universality.analysis import NAMES, NOTHING, SHARES, stand_in
 from featlearn.universality.printed import beside
-from featlearn.universality.readings import NOTHING, stand_in
 
 #: Pools whose names say little above a panel.
 WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}

@@ -17,9 +17,8 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import PaperValues, Table, figure, table
 from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.universality.ladder_figures import dots
+from featlearn.universality.analysis import NOTHING, dots, stand_in
 from featlearn.universality.printed import beside
-from featlearn.universality.readings import NOTHING, stand_in
 from featlearn.universality.words import CR, FT, LP, ours
 
 LOOKS = {LP: Look("probe", COLOURS["blue"], "s"),
@@ -112,8 +111,7 @@ def all_labels(
 def by_share(tuned: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Target accuracy by share of the labels, pre-training and method
 
-    Fine-tuning has the same number of steps for any number of labels; with the thesis' settings 1 % of CIFAR-10 has
-    200 steps in all.
+    Fine-tuning has as many steps for any number of labels; the thesis has 200 in all for 1 % of CIFAR-10.
     """
     own = pick(tuned[tuned["mixture"] > 0], method=[LP, FT, ours(0.1), ours(1)])
     share = 100 * own["labels"] / own["labels"].max()

@@ -10,7 +10,7 @@ import numpy as np
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
-from featlearn.universality.readings import (
+from featlearn.universality.analysis import (
     AVERAGE_INCREASES,
     FEW,
     TARGET_DECREASES,
