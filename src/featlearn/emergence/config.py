@@ -43,7 +43,7 @@ def faults(emergence: Mapping[str, Any]) -> list[str]:
             check(f"{key}.samples.{part}", right, "so many that both labels occur")
     check.faults += _data_faults(emergence["general"]["data"], "emergence.general.data")
     check.least("general.dimension", "general.data.patterns", "they cannot be told apart otherwise")
-    check.holds("general.noises", 0.1, why="of which claims and a figure speak")
+    check.holds("general.noises", 0.1, why="of which a claim speaks")
     for name, cell in emergence["neurons"].items():
         _check_pictures(check, f"neurons.{name}.pictures", cell["pictures"], classes=2)
         right = 0 in cell["shown"] and max(cell["shown"]) > 0
@@ -141,12 +141,6 @@ def _check_injected(check: Checks, key: str, injected: Mapping[str, Any]) -> Non
         check(f"{key}.students.cells.{name}.alpha", right, wanted)
 
 
-def _injects_original(one: Mapping[str, Any] | None) -> bool:
-    """Whether the structured inputs of a set are the thesis' own pictures."""
-    cell = one and one["students"]["cells"].get("covariance")
-    return bool(cell and cell["injected"] == "pictures" and one["others"]["original"])  # type: ignore[index]
-
-
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
     """A digest of the files of these pictures; and in words what is missing, if anything. A set
     that is missing is no fault of the config: what does not need it can be made."""
@@ -186,7 +180,10 @@ def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
     if experiment == "injected":
         own |= {f"{name}/{cell}" for name in own
                 for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip
-        if all(_injects_original(emergence["injected"].get(name)) for name in ("cifar10", "svhn")):
+        both = [emergence["injected"].get(name) for name in ("cifar10", "svhn")]
+        cells = [one and one["students"]["cells"].get("covariance") for one in both]
+        given = [cell and cell["injected"] == "pictures" for cell in cells]
+        if all(given) and all(one["others"]["original"] for one in both if one):
             own.add("tiny-imagenet")
     return {name: "measured" if own.issuperset(sets.split()) else "stand-in"
             for name, sets in SETS[experiment].items()}  # fmt: skip

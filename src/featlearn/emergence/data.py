@@ -151,8 +151,7 @@ class Law:
         return joint / joint.sum(1, keepdim=True) * wanted[:, None]
 
     def best_threshold_accuracy(self) -> float:
-        """Accuracy of the best threshold on the count: what a linear classifier can reach. 27/32
-        for parity with k = 5 and p_o = 1/2."""
+        """Accuracy of the best threshold on the count; 27/32 of parity, k = 5 and p_o = 1/2."""
         negative, positive = self.count_law()
         # +1 from count s on, or -1 from it on
         rising = positive.flip(0).cumsum(0).flip(0) + negative.cumsum(0) - negative

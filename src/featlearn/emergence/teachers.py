@@ -216,9 +216,8 @@ class Training:
     ) -> None:  # fmt: skip
         """Train ``net`` on ``x`` (R, n, ...) with labels (R, n).
 
-        ``streams``: of the batches, one a replicate. ``also``: further inputs, and the gradient by
-        their scores of a loss on them. They stand in one batch with the others: norms see both.
-        ``see``: told of each step, from 0 on.
+        ``streams``: of the batches, one a replicate. ``also``: further inputs of the same batch,
+        and the gradient of their loss by scores. ``see``: told of each step, from 0 on.
         """
         tensors = net.tensors
         optimiser = build("adam", [{"params": tensors}])

@@ -1,8 +1,7 @@
 """Fitting first and generalising later (Figure 4.4), and what a network is taught of a test set.
 
-The thesis splits the ordered inputs at random. A network that hardly sees the order, such as a
-transformer, then meets among the test inputs permutations of what it was taught; a split by orbits
-keeps all permutations of an input on one side.
+The thesis splits the ordered inputs at random. A network that hardly sees the order then meets
+among the test inputs permutations of what it was taught; a split by orbits keeps them on one side.
 """
 
 from __future__ import annotations

@@ -93,8 +93,7 @@ def norm(network: Network) -> Tensor:
 
 
 class Margins(NamedTuple):
-    """Of a network scaled to norm 1, over the maximum margin gamma*, each (R,). The chain of the
-    thesis, for any network: least <= mean <= spread <= 1."""
+    """At norm 1, over the maximum margin gamma*, each (R,): least <= mean <= spread <= 1."""
 
     least: Tensor  #: right logit minus the largest wrong one, on the worst input
     mean: Tensor  #: the same, mean over the inputs

@@ -160,9 +160,8 @@ def train(
     ``order``: inputs of each step, (S, B, k); R is a multiple of S, and networks r and r + S see
     the same. ``penalty``, ``decay``: strength of the norm in the objective and of the weight decay,
     (R,). ``see``: called before the first step (0) and after each; what it returns is kept.
-    ``enough``: asked of all that is kept after each step of which something is: whether to end
-    there. Returns the networks after the last step that was taken, and what ``see`` returned, by
-    step. Raises DivergedError if a weight overflows.
+    ``enough``: asked of all that is kept: whether to end there. Returns the networks after the last
+    step, and what ``see`` returned, by step. Raises DivergedError if a weight overflows.
     """
     adam = Adam(Network(start.u.clone(), start.w.clone()), decay, training.betas)
     network, done, seen = adam.network, 0, dict[int, Tensor]()

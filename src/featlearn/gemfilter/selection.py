@@ -172,10 +172,7 @@ def with_sinks(n: int, method: Method) -> Tensor:
 
 
 def arms(kept: int, window: int, layer: int, layers: int) -> dict[str, Method]:
-    """All of them at the filter layer ``layer`` of ``layers``; ``safe`` is ours.
-
-    ``safe`` compares attention and not products, and keeps BOS and the last two tokens in any case.
-    """
+    """All of them at the filter layer ``layer`` of ``layers``; ``safe`` and its kin are ours."""
     literal = Method("gemfilter", kept, layer)
     safe = replace(literal, score="soft", first=1, last=2)
     changes: Mapping[str, dict[str, Any]] = {

@@ -25,8 +25,7 @@ from featlearn.gradient_features.model import (
 def alignment(law: Law, vectors: Tensor) -> Tensor:
     """Largest |cosine| of vectors (..., d) with a direction; 0 for vectors of length 0.
 
-    Of the multiple-index model, where every basis of the relevant space is as good, the share of
-    the length that lies in that space.
+    Of the multiple-index model the share of the length that lies in the relevant space.
     """
     units = law.directions[:, : vectors.shape[-1]].to(vectors)
     along = vectors @ units.mT
@@ -78,8 +77,7 @@ class Sure(NamedTuple):
 def sure_event(law: Law, ratio: float) -> Sure:
     """C_1 and C_2 of the proofs, for thresholds of ``ratio`` times ``law.signal_std``.
 
-    The bounds on norms, which hold but for a vanishing share of the starts, are left out. Raises
-    ``ValueError`` for laws whose proofs have no such event.
+    Bounds on norms are left out. Raises ``ValueError`` for laws whose proofs have no such event.
     """
     if isinstance(law, Xor):  # B.37, with b = sqrt(tau d log log d) sigma_B and so C_2 b the last
         return Sure(1.2 * ratio, math.sqrt(2) * law.noise, True, 1)

@@ -139,8 +139,7 @@ def fit_square(network: Network, inputs: Sample, looks: Iterable[int]) -> Fitted
 def nearest_optimum(network: Network, inputs: Sample, loss: Loss, pull: Tensor) -> Tensor:
     """a (R, M) that minimises ``loss + pull |a - a_1|^2``, a_1 of ``network``, by Newton steps.
 
-    With ``pull = L / 2 T`` the minimum is the best that (B.12) promises of T steps of 1 / L: over
-    all comparators, whatever their norm B_a2.
+    With ``pull = L / 2 T`` the minimum is the best that (B.12) promises of T steps of 1 / L.
     """
     features = network.features(inputs.x)
     a = network.a

@@ -1,7 +1,6 @@
 """Training on some domains for one that is not seen (DomainBed's protocol, section 6.3.2).
 
-A batch holds as many images of every training domain. Choices are made on held-out images of the
-training domains. All networks of a stack take a step at once.
+A batch holds as many images of every training domain; held-out images of these serve choices.
 """
 
 from __future__ import annotations

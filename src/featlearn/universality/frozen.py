@@ -202,8 +202,7 @@ def _bags(tokenizer: Any, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
 def read_texts(folder: str) -> dict[str, tuple[list[str], Tensor]]:
     """Texts and classes of ``train.jsonl``, ``validation.jsonl`` and ``test.jsonl`` of a folder.
 
-    A line is an object with ``text`` and ``label``, 0 for the first class. Raises ConfigError if a
-    file is missing, or a line is another.
+    A line is an object with ``text`` and ``label`` from 0 on. Raises ConfigError at what is not so.
     """
     found = {}
     for part in PARTS:

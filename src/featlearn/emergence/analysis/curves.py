@@ -1,8 +1,4 @@
-"""Accuracies along the training, maps of the weights in the first two steps, Tables A.1 to A.5.
-
-Rates are chosen inside a run, on the validation samples of a pilot. Bands rest on the exact moments of the laws, on
-printed results and on pilots with other streams. Hidden representation has no printed table.
-"""
+"""Accuracies along the training, maps of the weights in the first two steps, Tables A.1 to A.5."""
 
 from __future__ import annotations
 
@@ -106,7 +102,14 @@ def accuracy_curves(
             _curves(ax, own, quantity, both=quantity == [*lines][-1], each=unequal)
             ax.set(ylabel=called, xlabel=None, xlim=(0, 1.03 * config[cell]["steps"]),
                    ylim=(0.45 if unequal else 0.3, 1.03))  # fmt: skip
-        _levels(column[0], own)
+        column[0].axhline(pick(own, structured=True, arm="threshold")["value"].iloc[0], linestyle=":",
+                          color=COLOURS["ink"], linewidth=1, label="best threshold")  # fmt: skip
+        majority = pick(own, arm="majority").groupby("structured")["value"].first()
+        for structured, style in ((True, "-."), (False, (0, (1, 3)))):
+            if structured or abs(majority[False] - majority[True]) > 0.01:
+                label = "majority" if structured else "majority, no structure"
+                column[0].axhline(majority[structured], color=COLOURS["grey"], linestyle=style,
+                                  linewidth=1, label=label)  # fmt: skip
         column[0].set_title(_title(config[cell]) + size)
         column[-1].set_xlabel("step")
     known = {label: handle for ax in axes[:, 0]
@@ -143,17 +146,6 @@ def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: boo
             wide = curve.pivot_table(index="step", columns="replicate", values="value")
             ax.plot(wide, color=colour, linestyle=dash, linewidth=0.6, alpha=0.35)
             ax.plot(wide.median(axis=1), color=colour, linestyle=dash, label=label)
-
-
-def _levels(ax: Axes, own: pd.DataFrame) -> None:
-    """What needs no training."""
-    ax.axhline(pick(own, structured=True, arm="threshold")["value"].iloc[0], color=COLOURS["ink"],
-               linestyle=":", linewidth=1, label="best threshold")  # fmt: skip
-    majority = pick(own, arm="majority").groupby("structured")["value"].first()
-    for structured, style in ((True, "-."), (False, (0, (1, 3)))):
-        if structured or abs(majority[False] - majority[True]) > 0.01:
-            ax.axhline(majority[structured], color=COLOURS["grey"], linestyle=style, linewidth=1,
-                       label="majority" if structured else "majority, no structure")  # fmt: skip
 
 
 @figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)")

@@ -109,11 +109,9 @@ class OfFilters(Claims):
 
     @property
     def artefact(self):
-        """The measurements of the wider network."""
         return f"emergence/measurements/filters/{max(self.config['filters']['widths'])}.parquet"
 
     def widest(self, **where):
-        """The rows of the wider network."""
         return pick(self.values, width=self.values["width"].max(), **where)
 
     @claim("Figures A.16 and A.17", "mean cosine with the own centre after the last epoch, minus the larger of that "

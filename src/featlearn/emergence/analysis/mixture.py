@@ -1,7 +1,4 @@
-"""Networks on the hypercube mixture: maps of weights and centres, coverage, signs.
-
-Bands are from one run of each setting, with one seed.
-"""
+"""Networks on the hypercube mixture: maps of weights and centres, coverage, signs."""
 
 from __future__ import annotations
 
@@ -99,7 +96,6 @@ class OfTheMixture(Claims):
                          settings__first__samples__train=2500, settings__third__samples__train=5000)  # fmt: skip
 
     def end(self, setting, quantity):
-        """A quantity after the last epoch."""
         own = pick(self.values, setting=setting, quantity=quantity)
         return per_replicate(own[own["epoch"] == own["epoch"].max()])
 

@@ -362,8 +362,7 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
 def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
     """Converged heads on frozen features, on those of an RBF kernel, and on the raw input.
 
-    In float64 and on standardised features: after one step the features of a neuron differ by a
-    millionth of a millionth from sample to sample.
+    In float64, on standardised features: after one step those of a neuron differ by 1e-12.
     """
     labels = {part: (y > 0).long()[..., None] for part, y in problem.y.items()}
     pairs, drawn = problem.cell["pairs"], problem.streams("rbf")

@@ -67,8 +67,7 @@ def measure(job: Job) -> Results:
 
 
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
-    """Pictures of another set, as many as these and of their shape. Raises ``FeatlearnError`` if
-    their shape is another, or they are too few."""
+    """Pictures of another set, as many and of this shape. Raises ``FeatlearnError`` elsewhere."""
     for part, own in pictures.x.items():
         result = others.x[part]
         if result.shape[2:] != own.shape[2:] or result.shape[1] < own.shape[1]:

@@ -75,7 +75,6 @@ def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
                      ax=ax)  # fmt: skip
 
 
-FULL = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
 DECAYED = needs("margins__decay", modulus=23, replicates=3, training__steps=2000)
 PILOTED = (
     "Strong decay has a share of its own, and bands are below what pilots on other streams gave: "
@@ -84,7 +83,8 @@ PILOTED = (
 
 
 class Margins(Claims):
-    paper, kind, out_of_reach = "fourier", THEOREM, FULL
+    paper, kind = "fourier", THEOREM
+    out_of_reach = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
 
     def last(self, quantity, cell="full", arm="penalty"):
         return last(self.curves, quantity, cell=cell, arm=arm)

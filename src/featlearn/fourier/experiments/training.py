@@ -1,10 +1,9 @@
 """Polynomial networks trained on sums modulo p, cell by cell: margins, spectra, accuracies.
 
 A cell is a task (k and p), a share of inputs for training, and *arms* of other width, penalty or
-weight decay, which share start, split and batches; a cell is one batch of networks, where narrower
-arms have neurons that stay zero. ``curves``: quantities along the steps (:data:`QUANTITIES`);
-``neurons``: each weight vector's strongest frequency at start and end; ``heads``: fixed-feature
-baselines; ``weights``: all vectors of some neurons.
+weight decay, which share start, split and batches. ``curves``: quantities along the steps
+(:data:`QUANTITIES`); ``neurons``: each weight vector's strongest frequency at start and end;
+``heads``: fixed-feature baselines; ``weights``: all vectors of some neurons.
 """
 
 from __future__ import annotations

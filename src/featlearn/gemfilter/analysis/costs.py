@@ -107,7 +107,6 @@ class Phi(Claims):
 
     @classmethod
     def made(cls, config):
-        """None where the config has other models."""
         models = config["language"]["models"] or config["costs"]["models"]
         return [cls(config)] if "phi-3.5-mini" in models else []
 

@@ -1,7 +1,4 @@
-"""Needles in haystacks: heat maps, layers and selected tokens.
-
-Bands are from pilots on other streams and from the hand-written weights.
-"""
+"""Needles in haystacks: heat maps, layers and selected tokens."""
 
 from __future__ import annotations
 
@@ -281,7 +278,6 @@ class Text(Claims):
 
     @classmethod
     def made(cls, config):
-        """Only if the config names some."""
         first = config_of.readers(config, "haystack")[0]
         return [cls(config, first=first)] if models_read(config) else []
 
@@ -327,7 +323,6 @@ class StandIn(Claims):
 
     @classmethod
     def made(cls, config):
-        """Only where it reads."""
         reads = not models_read(config) and cls.network in config_of.readers(config, "haystack")
         return [cls(config)] if reads else []
 

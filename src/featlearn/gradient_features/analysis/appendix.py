@@ -1,7 +1,4 @@
-"""Drift of the weights, cones in the infinity norm, features that stay fixed.
-
-Bands rest on Lemma B.9, Theorem B.65 and Proposition 3.23; pilots are named.
-"""
+"""Drift of the weights, cones in the infinity norm, features that stay fixed."""
 
 from __future__ import annotations
 

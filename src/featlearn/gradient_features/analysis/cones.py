@@ -1,7 +1,4 @@
-"""The first step: cones, sure starts, the XOR over the dimension.
-
-Bands rest on Lemmas B.25, B.30, B.37, B.47 and B.64 alone and do not depend on the config.
-"""
+"""The first step: cones, sure starts, the XOR over the dimension."""
 
 from __future__ import annotations
 

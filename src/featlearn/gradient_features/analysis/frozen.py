@@ -1,7 +1,4 @@
-"""One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, and the inputs they need.
-
-Bands rest on Theorems 3.4, B.56 and B.69 alone, and were written before the runs that they judge.
-"""
+"""One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, and the inputs they need."""
 
 from __future__ import annotations
 
@@ -72,12 +69,10 @@ class Frozen(Claims):
         return (cls(config, dimension=four["dimension"], inputs=four["samples"]["train"]),)
 
     def last(self, law, reading, column="value"):
-        """A number of the network after its last step."""
         curve = pick(self.curves, law=law, reading=reading)
         return per_replicate(curve, column, step=curve["step"].max())
 
     def panel(self, law):
-        """Error of the best of the panel."""
         return best_of_panel(pick(self.heads, law=law))
 
     @premise(">=")

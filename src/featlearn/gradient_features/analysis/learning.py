@@ -55,7 +55,6 @@ class Learning(ParityClaims):
         return early.groupby("replicate")["value"].median() - self.level()
 
     def last(self):
-        """Accuracy on the parity after the last step."""
         curve = pick(self.curves, law="parity", arm="network", part="all")
         return per_replicate(curve, step=curve["step"].max())
 

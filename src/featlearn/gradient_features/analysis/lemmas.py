@@ -1,7 +1,4 @@
-"""The network of nice neurons, the tails of the background, and all printed bounds.
-
-Bands rest on Lemmas 3.13, 3.14 and B.49 alone.
-"""
+"""The network of nice neurons, the tails of the background, and all printed bounds."""
 
 from __future__ import annotations
 

@@ -96,7 +96,6 @@ class Baselines(Claims):
         return of["samples"]["train"], of["judged"]["dimension"] ** 1.5
 
     def here(self):
-        """Rows at the judged noise and dimension."""
         judged = self.config["opponents"]["judged"]
         return pick(self.accuracies, noise=judged["noise"], dimension=judged["dimension"])
 

@@ -15,8 +15,6 @@ from matplotlib.axes import Axes
 from featlearn.core.plots import COLOURS
 from featlearn.core.statistical import FEW, Look, lines, share_interval
 
-#: Between the lines of two models, in shares of flipped labels.
-ASIDE = 0.02
 LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple", "v"))
 
 
@@ -47,7 +45,7 @@ def looks(frame: pd.DataFrame) -> dict[str, Look]:
 
 def flipped(ax: Axes, frame: pd.DataFrame, named: Mapping[str, Look]) -> None:
     """Accuracies by share of noise: models, chance, and a Bayesian if the frame has it."""
-    lines_and_points(ax, frame, "share", "model", looks=named, aside=ASIDE, errorbar=share_interval)
+    lines_and_points(ax, frame, "share", "model", looks=named, aside=0.02, errorbar=share_interval)
     if "bayes" in frame:
         mean = frame.groupby("share")["bayes"].mean()
         ax.plot(mean.index, mean, "x", color=COLOURS["ink"], markersize=7, label="Bayes")

@@ -1,7 +1,4 @@
-"""Linear attention by rank: closed forms, trained networks and flipped labels.
-
-Bands are those of the closed forms; reasons say where a claim is expected to fail.
-"""
+"""Linear attention by rank: closed forms, trained networks and flipped labels."""
 
 from __future__ import annotations
 

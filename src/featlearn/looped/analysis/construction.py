@@ -1,7 +1,4 @@
-"""The construction: errors, condition numbers, and the examples and loops of the task.
-
-Bands rest on the chapter, on float64 and on closed forms; reasons say where a claim is expected to fail.
-"""
+"""The construction: errors, condition numbers, and the examples and loops of the task."""
 
 from __future__ import annotations
 
@@ -314,7 +311,6 @@ class OfConditionNumbers(Claims):
         return np.polyfit(share, np.log(over.to_numpy().T), 1)[0]
 
     def largest(self):
-        """Prompts of the largest dimension."""
         return pick(self.dimensions, dimension=self.dimensions["dimension"].max())
 
 

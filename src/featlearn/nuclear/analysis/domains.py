@@ -1,7 +1,4 @@
-"""The penalty in unseen domains of this run's images.
-
-The thesis prints a gain on every set; on other images only its sign carries over: bands are from 0.
-"""
+"""The penalty in unseen domains of this run's images."""
 
 from __future__ import annotations
 
@@ -55,10 +52,7 @@ def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFr
 
 
 def with_average(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy by algorithm of the tables, domain and replicate, the mean over domains as one more.
-
-    Averages that no table prints are left out.
-    """
+    """Accuracy by algorithm of the tables, domain and replicate, the mean over domains as one."""
     name = frame["arm"].where(frame["averaging"] != "swad", frame["arm"].map(SWAD))
     own = frame.assign(algorithm=name).dropna(subset=["algorithm"])
     own = own[["algorithm", "domain", "replicate", "value"]]

@@ -1,7 +1,4 @@
-"""Lemmas 6.1 and 6.2, Proposition 6.3 and the thresholds.
-
-Bands of the theorems are the printed inequalities; those of the closed forms allow for draws.
-"""
+"""Lemmas 6.1 and 6.2, Proposition 6.3 and the thresholds."""
 
 from __future__ import annotations
 

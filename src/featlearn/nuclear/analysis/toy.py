@@ -1,7 +1,4 @@
-"""The toy problem of section 6.3.1: figures, and the claims on its printed accuracies.
-
-The limits of strong penalties, .86 and .96, are held by unit tests.
-"""
+"""The toy problem of section 6.3.1: figures, and the claims on its printed accuracies."""
 
 from __future__ import annotations
 
@@ -99,7 +96,6 @@ class Toy(Claims):
     out_of_reach = needs(toy__steps=3000, toy__replicates=10)
 
     def end(self, arm):
-        """Accuracy in the unseen domain at the last step."""
         return per_replicate(self.trained, "ood", arm=arm, step=self.trained["step"].max())
 
     @claim("Figure 6.2", "mean accuracy at the end, head trained", low=0.71, high=0.81,

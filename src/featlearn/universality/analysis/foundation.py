@@ -1,7 +1,4 @@
-"""Probes and adapters on frozen encoders.
-
-Bands are from 0: the thesis prints gains of .3 to 15 points, on encoders that are not at hand.
-"""
+"""Probes and adapters on frozen encoders."""
 
 from __future__ import annotations
 

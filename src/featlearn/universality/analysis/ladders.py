@@ -1,8 +1,4 @@
-"""The trade-off on vectors, and its limits.
-
-Bands come from pilots on other streams, before the present sizes. With all labels a probe of the raw input
-beats every representation (a control that fails); with 5 % it does not.
-"""
+"""The trade-off on vectors, and its limits."""
 
 from __future__ import annotations
 
@@ -248,7 +244,6 @@ def two_encoders(
     return beside(paper_values, "table-f-1-f-4", pd.concat(rows), index=["target"], rows=printed)
 
 
-CHANGE = "accuracy after pre-training on all tasks less that on the target alone, "
 SIZES = (
     "64 hidden neurons, a rate of .01, linear heads and an average over one task a rung, after "
     "pilots in which heads collapsed and a queue lagged, and a desk run that "
@@ -271,10 +266,6 @@ class Ladders(Claims):
     def curves(self, percent):
         return curves(self.accuracies, self.config["ladders"], percent)
 
-    def changes(self, curve):
-        """Accuracy after all tasks less that after the target: few labels and all, equal and grown steps."""
-        return [self.change(curve, percent, arm) for percent in (FEW, ALL) for arm in (KEPT, GROWN)]
-
     def change(self, curve, percent, arm=KEPT):
         """Accuracy after all tasks less that after the target."""
         of, last = self.curves(percent), max(self.config["ladders"]["mixtures"])
@@ -289,11 +280,11 @@ class Ladders(Claims):
         return per_replicate(of, arm=KEPT, mixture=1) - best
 
     def alike(self, first, second):
-        """CKA of two networks."""
         own = pick(self.similarities, world=WORLD, arm=KEPT, estimator="biased")
         return per_replicate(own, first=first, second=second)
 
-    @claim("Figure 7.1", CHANGE + "the {worse} over 5 % of the labels and all, equal and grown steps",
+    @claim("Figure 7.1", "accuracy after pre-training on all tasks less that on the target alone, the {worse} over "
+           "5 % of the labels and all, equal and grown steps",
            id="{curve}-{verb}", changed=BED, out_of_reach=stand_in(REACH), failure="not reproduced", each=[
         {"curve": "average", "verb": "rises", "low": 0.05, "high": 1, "worse": "least",
          "why": "Expected to fail: four worlds of this size had -.05 to -.07 with all labels.",
@@ -308,7 +299,10 @@ class Ladders(Claims):
         The bands of the easier data. {why}
         """
         of = np.min if curve == "average" else np.max
-        return of(self.changes(curve), axis=0)
+        changes = [
+            self.change(curve, percent, arm) for percent in (FEW, ALL) for arm in (KEPT, GROWN)
+        ]
+        return of(changes, axis=0)
 
     @claim("Figures F.9 to F.13",
            "change from pre-training on the target alone to all tasks, 5 % of the labels less all",

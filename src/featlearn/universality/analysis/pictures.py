@@ -1,7 +1,4 @@
-"""The trade-off on small pictures.
-
-Bands are those of the vectors; that of the rise is from 0, after pilots on other streams.
-"""
+"""The trade-off on small pictures."""
 
 from __future__ import annotations
 

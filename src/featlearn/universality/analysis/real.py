@@ -1,7 +1,4 @@
-"""The thesis' ladders on sets of real pictures, in grey and with small residual networks.
-
-The bands are those of the vectors and were fixed before the first run.
-"""
+"""The thesis' ladders on sets of real pictures, in grey and with small residual networks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The pool of the pre-training, and its worth to the target.
-
-Bands are from 0, the direction that the thesis prints; nothing was piloted.
-"""
+"""The pool of the pre-training, and its worth to the target."""
 
 from __future__ import annotations
 

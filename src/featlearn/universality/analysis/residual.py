@@ -1,8 +1,4 @@
-"""The trade-off and its remedy with residual networks on small pictures.
-
-Bands are those of the two-layer networks or vectors. They were fixed before the first run, after pilots on
-other streams: one of three replicates, one of two with half of the steps.
-"""
+"""The trade-off and its remedy with residual networks on small pictures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Closed forms of chapter 7.
-
-Unit tests check Lemma F.3, the threshold of Theorem 7.2 and the square of section F.1.1.
-"""
+"""Closed forms of chapter 7."""
 
 from __future__ import annotations
 
