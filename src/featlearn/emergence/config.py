@@ -11,8 +11,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
 from featlearn.images.data.on_disk import listing_digest, sources
 
-#: Of each experiment its exhibits, with the sets of pictures that the thesis makes them of, and
-#: cells of students that a set may lack.
+#: Exhibits of each experiment, with the thesis' sets of pictures, and cells of students.
 SETS = {
     "neurons": {"fig-2-3": "mnist", "fig-a-13": "mnist", "fig-a-14": "cifar10", "fig-a-15": "svhn",
                 "neuron-directions": "mnist cifar10 svhn"},

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from featlearn.fourier.data import labels, orbits, split, tuples
 
-#: Kinds of inputs that accuracies are taken over: those for training, all others, and of these the
-#: permutations of one for training and the rest.
+#: Inputs for training, all others, and of these the permutations of one for training and the rest.
 PARTS = ("train", "test", "known", "new")
 #: Numbers that are held at once where all inputs are looked at: a GiB of float32.
 AT_ONCE = 2**28

@@ -146,8 +146,7 @@ def best_supports(
 ) -> dict[int, tuple[tuple[int, ...], Tensor]]:
     """ERM-rank, eq. (6.5), by exhaustive search: of each budget support and weights of least loss.
 
-    Without a norm bound no minimiser exists, as loss 0 is approached at infinity; a small l2
-    penalty makes one. ``z`` (n, d).
+    Without a norm bound no minimiser exists; a small l2 penalty makes one. ``z`` (n, d).
     """
     found = {}
     for budget in budgets:

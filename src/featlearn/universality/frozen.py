@@ -68,10 +68,9 @@ def of_files(
 
     Replicates deal the training samples out in another order, stratified. ``model``: ``encoder``
     and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder`` where named
-    weights lie), ``targets`` (``data`` groups), ``augmentation``. Of the kind ``timm`` or
-    ``torchvision`` it is that library's network of this ``name``, with the features that timm pools
-    or, ``pooling: mean``, the mean over places; of the kind ``text`` its ``weights`` are a folder,
-    and targets are read by :func:`read_texts`. ``deals``: number of replicates.
+    weights lie), ``targets`` (``data`` groups), ``augmentation``. The kind ``timm`` or
+    ``torchvision`` is a network of this ``name``, pooled as by timm or ``pooling: mean``; of the
+    kind ``text`` ``weights`` are a folder (:func:`read_texts`). ``deals``: number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
     found = read(model, target, copies, seed, cache, device)

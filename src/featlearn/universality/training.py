@@ -81,8 +81,7 @@ def pretrain(
     """Train ``weights`` of P = spans x R networks, span by span, in place from their start.
 
     ``random``: of heads and banks, a generator a replicate. ``decay`` (P,): decoupled weight decay
-    of each network. ``body``: of the encoders. Returns the method with its ``weights``, and its
-    momentum encoders and queue where it has them.
+    of each network. ``body``: of the encoders. Returns the method with its ``weights``.
     """
     method = METHODS[recipe.method](weights, recipe.temperature, random, body)
     if isinstance(method, MoCo):

@@ -361,8 +361,6 @@ class OfNetworks(Claims):
 
 
 class OfParity(Claims):
-    """Parity labels, and what a linear classifier makes of interval labels."""
-
     paper, kind, possible = "emergence", THEOREM, SHARE
     artefact, out_of_reach = file("parity"), reach("parity", 300)
 

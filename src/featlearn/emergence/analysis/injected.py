@@ -163,8 +163,6 @@ def student_accuracies(values: pd.DataFrame) -> Table:
 
 
 class OfStudents(Claims):
-    """Students of teachers on the pictures that are always there."""
-
     paper, kind = "emergence", THEOREM
     out_of_reach = first_of(
         needs("injected__mnist", replicates=5, students__steps=600, pictures__samples__train=800,

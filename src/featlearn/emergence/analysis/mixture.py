@@ -64,8 +64,7 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
 
     *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it", fails="not every
     centre has a neuron along it") }}. Settings as measured, the thesis' in brackets; then the network after its last
-    epoch (near: cosine above 0.8), converged heads on the raw input and on the ReLUs of the start, and cosines of
-    gradients. Chance is 1/2.
+    epoch (near: cosine above 0.8), converged heads, and cosines of gradients. Chance is 1/2.
 
     ---
 

@@ -36,8 +36,7 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
 
     *What to see:* on digits 0 and 1 {{ said("emergence/neurons-gather", holds="neurons gather from the usual start",
     fails="neurons do not gather from the usual start at this rate") }} of their directions left (top; below a far
-    smaller start). Maps by $1 - \cos$ of 50 ReLU neurons. Blue, orange: sign of the final output weight; stars: plus
-    and minus the mean of $yx$.
+    smaller start). Maps by $1 - \cos$ of 50 ReLU neurons. Blue, orange: sign of the output weight; stars: $\pm E[yx]$.
 
     ---
 

@@ -63,11 +63,9 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: What is recorded along a training: accuracies on the parts, and of the test samples the mean of
-#: both labels' accuracies.
+#: What is recorded along a training: accuracies on the parts, and the test mean over both labels.
 RECORDED = (*PARTS, "balanced")
-#: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
-#: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
+#: Parts that are looked at along the way; all are at the end. The NTK's step is chosen afterwards.
 LOOKED = {"ntk": PARTS}
 #: Training samples of which the accuracy is recorded along the way.
 SHOWN = 5000
@@ -75,13 +73,11 @@ SHOWN = 5000
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
 #: Of these what is a model on the neurons of the start.
 FIXED = ("rf", "ntk")
-#: Penalties of the converged heads; see :mod:`featlearn.core.heads`. Two classes are one question,
-#: whose weights are the difference of those of both: half the penalty has the same optimum.
+#: Penalties of the converged heads: of two classes half of those in :mod:`featlearn.core.heads`.
 PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
 #: Fourier features of the RBF kernel (Corollary 2.3): as many as most cells have pairs.
 FOURIER = 300
-#: Widths of that kernel that are tried, in units of the root mean square distance of two inputs:
-#: with the last it is nearly a polynomial of low degree.
+#: Widths of that kernel, in units of the root mean square distance of two inputs.
 WIDTHS = (0.5, 2.0, 8.0, 32.0)
 #: Penalties of its heads: narrow kernels need larger ones.
 KERNEL_PENALTIES = (0.5, 0.05, *PENALTIES)

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 PARTS = ("train", "validation", "test")
-#: Recorded along a training, a number a replicate: test accuracy; cosine of the centre that is
-#: worst off with its best neuron; share of centres with a neuron above COVERED; of neurons above
-#: NEAR with a centre; share of these whose output weight has the sign of the centre's label.
+#: Test accuracy; worst centre's cosine with its best neuron; shares: of centres with a neuron above
+#: COVERED, of neurons above NEAR with a centre, of these with the sign of the centre's label.
 RECORDED = ("accuracy", "worst", "covered", "aligned", "sign")
 COVERED, NEAR = 0.9, 0.8
 #: Steps over which the directions of gradients are compared.

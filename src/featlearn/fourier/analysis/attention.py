@@ -111,7 +111,6 @@ def reach(cell: str, modulus: int, steps: int) -> OutOfReach:
 
 class Attention(Claims):
     paper, kind = "fourier", OBSERVATION
-    artefact = "fourier/measurements/attention/three-heads.parquet"
     out_of_reach = reach("three", 23, 2500)
 
     def mean(self, column, cell, moment="end"):

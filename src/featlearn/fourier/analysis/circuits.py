@@ -91,9 +91,8 @@ def spectra(
 
     *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one frequency",
     fails="not nearly all power of all neurons lies at one frequency") }}; of active neurons it is {{ value("circuits",
-    cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons (thesis: {{ printed }}), dark those
-    of active ones: (a) strongest frequency, (b, c) its share before and after training. Dashed: even counts, and white
-    noise.
+    cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons (thesis: {{ printed }}), dark if
+    active: (a) strongest frequency, (b, c) its share before and after training. Dashed: even, white noise.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     every = neurons[(neurons["cell"] == cell) & (neurons["vector"] <= k)]

@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Of a network, over the inputs that are looked at: accuracies on those for training and on all
-#: others, and margins over gamma*, see ``network.Margins``; of the active neurons the share of one
-#: frequency, the mean peak of their input vectors and the median phase residual (radians); the
-#: smallest contribution of a frequency to the margin times their number.
+#: Accuracies on inputs for training and on others; margins over gamma* (``network.Margins``); of the
+#: active neurons the share of one frequency, mean peak of input vectors and median phase residual
+#: (radians); the smallest contribution of a frequency to the margin times their number.
 QUANTITIES = ("train", "test", "least", "mean", "spread", "single", "peak", "residual", "equal")
 #: Steps at which networks are looked at, the start and the end among them.
 LOOKS = 12

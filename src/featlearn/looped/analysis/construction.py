@@ -81,8 +81,7 @@ def ablations(ablations: pd.DataFrame) -> Figure:
 
     *What to see:* {{ said("looped/ablations", holds="each, by the least difference without one", fails="not each, by
     the least difference without one") }}. Largest difference between the layer's $\theta$ and that of gradient descent
-    along the loops, at most 100: boxes are quartiles over prompts. The usual causal masks are ours: in the thesis' only
-    the query attends.
+    along the loops: boxes are quartiles over prompts. Causal masks are ours.
     """
     drawn = canvas(6.2, 3.2)
     ax = drawn.subplots()
@@ -124,8 +123,7 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
     *What to see:* with step $1/|y|^2$ one loop solves the task exactly (left); {{
     said("looped/task-needs-theta-as-printed", holds="its output also estimates $\\theta^*$, distance", fails="its
     output is no estimate of $\\theta^*$, distance") }} (right, most examples). Medians over prompts after one loop,
-    bands between quartiles. Left: the task's error, $|\langle q, \theta^* \rangle - \alpha| / |\alpha|$. Right: the
-    distance of $q/\alpha$ to $\theta^*$.
+    bands between quartiles. Left: the task's error. Right: the distance of $q/\alpha$ to $\theta^*$.
     """
     drawn = canvas(7.6, 3.2)
     axes = drawn.subplots(1, 2)

@@ -47,8 +47,7 @@ def by_share(
 
     ---
 
-    ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too. F.8 is text in the thesis, whose
-    whole encoder is tuned.
+    ResNet-20 and -56, where named, have seen the hold-out of CIFAR-10. F.8 is text, tuned as a whole in the thesis.
     """
     text = which == "table-f-8"
     own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
@@ -103,8 +102,7 @@ def all_labels(
 def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str) -> Table:
     """A probe on frozen encoders from files, by number of labels ({{ name }})
 
-    Encoders and data sets that a config names as the thesis does. Raw input, random features and random weights learn
-    nothing; chance is the most frequent class.
+    Encoders and sets that a config names as the thesis does. Chance is the most frequent class.
     """
     printed = PROBED[which]
     own = pick(probed, model=list(printed.columns), target=[target for target, _ in printed.rows])

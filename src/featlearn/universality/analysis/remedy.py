@@ -36,8 +36,7 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
     said("universality/fine-tuning-forgets-diversity", holds="with contrast more tasks hardly cost accuracy",
-    fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors over labels, 95 % intervals. Dotted:
-    no pre-training.
+    fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors, 95 % intervals.
 
     ---
 
