@@ -42,11 +42,16 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     for ax, cell in zip(axes, ("full", "full", "strengths"), strict=True):
         ends = pick(curves, cell=cell)
         ends = ends[ends["step"] == ends["step"].max()]
-        for quantity, look in MARGINS.items():
+        for quantity, (words, colour) in MARGINS.items():
             if ax is axes[0]:
-                _along(ax, pick(full[full["step"] > 0], quantity=quantity), *look)
-            else:
-                _at_the_end(ax, pick(ends, quantity=quantity), *look)
+                _along(ax, pick(full[full["step"] > 0], quantity=quantity), words, colour)
+                continue
+            own = pick(ends, quantity=quantity)
+            sns.lineplot(own, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
+                         marker="o", err_style="bars", errorbar=interval)  # fmt: skip
+            if own["replicate"].nunique() <= FEW:
+                ax.plot(own["penalty"], own["value"], "o", color=COLOURS["ink"], markersize=2.4,
+                        alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
         ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
         ax.set(title=task_of(config, cell), xlabel="step" if ax is axes[0] else r"$\lambda$",
                xscale="log", ylabel=r"margin / $\gamma^*$")  # fmt: skip
@@ -54,15 +59,6 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-def _at_the_end(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
-    """Means over the penalty, and a dot for each of few replicates."""
-    sns.lineplot(frame, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
-                 marker="o", err_style="bars", errorbar=interval)  # fmt: skip
-    if frame["replicate"].nunique() <= FEW:
-        ax.plot(frame["penalty"], frame["value"], "o", color=COLOURS["ink"], markersize=2.4,
-                alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
 
 
 def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:

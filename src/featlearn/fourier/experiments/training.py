@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Accuracies on inputs for training and on others; margins over gamma* (``network.Margins``); of the
+#: Accuracies on inputs for training and others; margins over gamma* (``network.Margins``); of the
 #: active neurons the share of one frequency, mean peak of input vectors and median phase residual
 #: (radians); the smallest contribution of a frequency to the margin times their number.
 QUANTITIES = ("train", "test", "least", "mean", "spread", "single", "peak", "residual", "equal")

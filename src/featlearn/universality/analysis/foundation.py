@@ -17,16 +17,6 @@ from featlearn.universality.printed import OURS, beside
 from featlearn.universality.words import FT, LP
 
 
-def _shown(adapters: pd.DataFrame, config: Config, model: str, text: bool, place: int) -> str:
-    """The model of a table by its name; else that in this place, among texts or others."""
-    names = list(dict.fromkeys(adapters["model"]))
-    if model in names:
-        return model
-    kinds = {name: model["encoder"]["kind"] for name, model in config["models"].items()}
-    fitting = [name for name in names if (kinds.get(name) == "text") == text] or names
-    return str(fitting[min(place, len(fitting) - 1)])
-
-
 def _learns_nothing(probed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``probed`` for methods without learning, at the models and shares of ``own``."""
     return probed[probed["model"].isin(own["model"]) & (probed["features"] != ENCODER)
@@ -50,7 +40,12 @@ def by_share(
     ResNet-20 and -56, where named, have seen the hold-out of CIFAR-10. F.8 is text, tuned as a whole in the thesis.
     """
     text = which == "table-f-8"
-    own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
+    names = list(dict.fromkeys(adapters["model"]))
+    kinds = {name: one["encoder"]["kind"] for name, one in config["models"].items()}
+    fitting = [name for name in names if (kinds.get(name) == "text") == text] or names
+    # without the table's encoder the one in this place, among texts or others
+    shown = model if model in names else fitting[min(place, len(fitting) - 1)]
+    own = adapters[adapters["model"] == shown]
     floors = _learns_nothing(probed, own).rename(columns={"features": "method"})
     both = pd.concat([own, floors])
     order = list(dict.fromkeys(own["target"]))

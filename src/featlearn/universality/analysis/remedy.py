@@ -37,11 +37,6 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
     said("universality/fine-tuning-forgets-diversity", holds="with contrast more tasks hardly cost accuracy",
     fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors, 95 % intervals.
-
-    ---
-
-    Before this, {{ said("universality/learned-not-raw", holds="the probe beats the raw input", fails="the probe does
-    not beat the raw input by .05") }}.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
