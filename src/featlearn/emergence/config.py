@@ -141,8 +141,7 @@ def _check_injected(check: Checks, key: str, injected: Mapping[str, Any]) -> Non
 
 
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
-    """A digest of the files of these pictures; and in words what is missing, if anything. A set
-    that is missing is no fault of the config: what does not need it can be made."""
+    """A digest of the files of these pictures; and what is missing, no fault of the config."""
     data = pictures["data"]
     try:
         return listing_digest(sources(data), data), ""

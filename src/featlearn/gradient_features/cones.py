@@ -125,7 +125,7 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
 
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
-    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` elsewhere.
+    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` otherwise.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))

@@ -109,7 +109,7 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of the
     students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss does
     not lie further right") }}, in doublings of the size. Test (solid) and training loss (dashed) by size, at equal
-    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size. Dotted: Algorithm 3's.
+    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size. Dotted: Algorithm 3.
 
     ---
 

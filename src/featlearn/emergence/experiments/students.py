@@ -67,7 +67,7 @@ def measure(job: Job) -> Results:
 
 
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
-    """Pictures of another set, as many and of this shape. Raises ``FeatlearnError`` elsewhere."""
+    """Pictures of another set, as many and of this shape. Raises ``FeatlearnError`` otherwise."""
     for part, own in pictures.x.items():
         result = others.x[part]
         if result.shape[2:] != own.shape[2:] or result.shape[1] < own.shape[1]:

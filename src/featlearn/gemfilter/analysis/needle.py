@@ -115,7 +115,8 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     seen='trained networks, differences: {{ said("gemfilter/trained-safe-comparable", holds="on the shortest prompts safe '
     'keeps up with all keys and values", fails="on the shortest prompts safe does not keep up with all keys and values") '
     '}}; beyond the training\'s length {{ said("gemfilter/trained-beats-full", holds="it beats them", fails="it does not '
-    'clearly beat them") }} and {{ said("gemfilter/trained-beats-snapkv", holds="SnapKV", fails="not clearly SnapKV") }}.',
+    'clearly beat them") }} and {{ said("gemfilter/trained-beats-snapkv", holds="it beats SnapKV", '
+    'fails="it does not clearly beat SnapKV") }}.',
 )
 @figure(
     "fig-g-3",

@@ -30,7 +30,7 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     r"""How many inputs does the first step of Algorithm 7 need?
 
     *What to see:* left, {{ said("gradient_features/multi-index-samples", holds="over $n / d^2$ the dimensions lie on
-    one curve", fails="over $n / d^2$ the dimensions do not lie on one curve") }}, by the power of $d$ that they need;
+    one curve", fails="over $n / d^2$ the dimensions do not lie on one curve") }}, by the power of $d$ that they need.
     Dashed: closed form. Middle: over $n / d$. Right: energy that a head on the step's features misses.
     """
     drawn = canvas(8.6, 3.4)

@@ -24,8 +24,7 @@ def lines_and_points(
 ) -> None:  # fmt: skip
     """:func:`featlearn.core.statistical.lines`, and a dot a replicate where they are few.
 
-    ``aside`` is the distance between neighbouring lines on a linear axis, in units of ``x``, so
-    that their intervals stand beside each other.
+    ``aside``: distance between neighbouring lines on a linear axis, in units of ``x``.
     """
     places = {key: aside * (place - (len(looks) - 1) / 2) for place, key in enumerate(looks)}
     shown = frame[frame[hue].isin(list(looks))]

@@ -197,7 +197,8 @@ class Prompts(Claims):
         return np.log(own[high] / own[low]) / np.log(high / low)
 
     @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, over the "
-           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE, out_of_reach=needs(parity__prompts=1000, parity__replicates=5),
+           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE,
+           out_of_reach=needs(parity__prompts=1000, parity__replicates=5),
            paper_says="“the smaller model has a much smaller influence from noise than the larger model”",
            failure="rate or constant", changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at "
            ".443), in the thesis' favour; the lower end is gone.")  # fmt: skip

@@ -61,10 +61,7 @@ def with_average(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def learned_weights(swept: pd.DataFrame) -> list[float]:
-    """Weights up to the last of those, from none on, at which the training domains are learned to .95.
-
-    The two smallest always, so that there is a trend.
-    """
+    """Weights from none on, two or more, up to the last at which training domains are learned to .95."""
     trained = swept.groupby("weight")["trained"].mean()
     far = int((trained >= LEARNED).cumprod().sum())
     return [float(weight) for weight in trained.index[: max(far, 2)]]
