@@ -280,7 +280,6 @@ def _rows(
 
 
 def file(cell: str) -> str:
-    """The measurements of a cell."""
     return f"emergence/measurements/curves/{cell}.parquet"
 
 

@@ -18,7 +18,6 @@ def task(k: int, p: int) -> str:
 
 
 def task_of(config: Config, cell: str) -> str:
-    """That of a cell."""
     return task(config[cell]["inputs"], config[cell]["modulus"])
 
 
