@@ -117,8 +117,8 @@ def trade_off(
         ["world", "arm", "curve", "replicate", "mixture"]
     )
     by_mixture = trained["value"].unstack()  # noqa: PD010
-    differences = by_mixture[by_mixture.columns.max()] - by_mixture[1]
-    differences = differences.rename("value").reset_index()
+    change = by_mixture[by_mixture.columns.max()] - by_mixture[1]
+    differences = change.rename("value").reset_index()
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=False):
             own = pick(shown, arm=arm, world=world)
