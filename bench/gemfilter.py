@@ -10,13 +10,13 @@ from importlib.util import find_spec
 import pandas as pd
 import torch
 
+from bench.llama import llama_weights
 from bench.timing import ratio, side_by_side
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter.generation import Meter, answer
 from featlearn.gemfilter.networks import OfTransformers, Ours
 from featlearn.gemfilter.selection import Method
 from featlearn.transformers.decoder import Decoder, Shape, start
-from featlearn.transformers.llama import llama_weights
 
 SHAPE = Shape(words=512, width=128, layers=12, heads=4, key_value_heads=2, head_width=32,
               hidden=256, norm="rms", activation="swiglu")  # fmt: skip

@@ -12,12 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from bench.llama import llama_weights
 from bench.timing import ratio, side_by_side
 from featlearn.core.optimisers import build
 from featlearn.core.seeds import Streams, generator
 from featlearn.transformers.cache import Cache
 from featlearn.transformers.decoder import Decoder, Shape, start
-from featlearn.transformers.llama import llama_weights
 
 #: Of the addition of three numbers: short sequences, three replicates.
 GPT = Shape(words=24, width=64, layers=2, heads=4, head_width=16, hidden=256, length=4)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from bench.llama import llama_weights
 from torch import nn
 
 from featlearn.core.schedules import Schedule
@@ -14,7 +15,6 @@ from featlearn.transformers.attention import (
 )
 from featlearn.transformers.cache import Cache
 from featlearn.transformers.decoder import Decoder, Shape, start
-from featlearn.transformers.llama import llama_weights
 from featlearn.transformers.positions import rotary_table, rotated
 from featlearn.transformers.train import Recipe, shorten, train
 

@@ -9,6 +9,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.universality import methods
+from featlearn.universality.analysis import curves
 from featlearn.universality.closed_forms import (
     constrained_least_squares,
     on_sphere,
@@ -17,7 +18,6 @@ from featlearn.universality.closed_forms import (
     threshold,
 )
 from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
-from featlearn.universality.ladder_figures import curves
 from featlearn.universality.similarity import Similarity, debiased
 from featlearn.universality.training import Pool, fresh, pooled, pretrain
 

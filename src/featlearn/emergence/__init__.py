@@ -1,10 +1,9 @@
 """Emergence: features come from the structure of the inputs
 
 Chapter 2 of Shi's thesis asks what gradient descent on a two-layer network has that fixed features lack. Inputs are
-sums of hidden patterns, a few of which decide the label. The first gradient steps turn every neuron towards the sum
-of those few, as far as they correlate with the label; a classifier on such neurons is then easy. No features fixed
-before the data can do the same for all choices of the few, and without the correlation, which is the structure of the
-inputs, nothing can.
+sums of hidden patterns, a few of which decide the label. The first gradient steps turn every neuron towards the sum of
+those few, as far as they correlate with the label; a classifier on such neurons is then easy. No features fixed before
+the data can do so for all choices of the few, and without the correlation, the structure of the inputs, nothing can.
 
 On parity labels the network reaches a test accuracy of {{ value("table-a-1", arm="network", quantity="test") |
 percent }}, its Taylor model at the start {{ value("table-a-1", arm="ntk", quantity="test") | percent }}, a converged

@@ -11,8 +11,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
 from featlearn.images.data.on_disk import listing_digest, sources
 
-#: Of each experiment its exhibits, with the sets of pictures that the thesis makes them of, and
-#: cells of students that a set may lack.
+#: Exhibits of each experiment, with the thesis' sets of pictures, and cells of students.
 SETS = {
     "neurons": {"fig-2-3": "mnist", "fig-a-13": "mnist", "fig-a-14": "cifar10", "fig-a-15": "svhn",
                 "neuron-directions": "mnist cifar10 svhn"},
@@ -43,7 +42,7 @@ def faults(emergence: Mapping[str, Any]) -> list[str]:
             check(f"{key}.samples.{part}", right, "so many that both labels occur")
     check.faults += _data_faults(emergence["general"]["data"], "emergence.general.data")
     check.least("general.dimension", "general.data.patterns", "they cannot be told apart otherwise")
-    check.holds("general.noises", 0.1, why="of which claims and a figure speak")
+    check.holds("general.noises", 0.1, why="of which a claim speaks")
     for name, cell in emergence["neurons"].items():
         _check_pictures(check, f"neurons.{name}.pictures", cell["pictures"], classes=2)
         right = 0 in cell["shown"] and max(cell["shown"]) > 0
@@ -141,15 +140,8 @@ def _check_injected(check: Checks, key: str, injected: Mapping[str, Any]) -> Non
         check(f"{key}.students.cells.{name}.alpha", right, wanted)
 
 
-def _injects_original(one: Mapping[str, Any] | None) -> bool:
-    """Whether the structured inputs of a set are the thesis' own pictures."""
-    cell = one and one["students"]["cells"].get("covariance")
-    return bool(cell and cell["injected"] == "pictures" and one["others"]["original"])  # type: ignore[index]
-
-
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
-    """A digest of the files of these pictures; and in words what is missing, if anything. A set
-    that is missing is no fault of the config: what does not need it can be made."""
+    """A digest of the files of these pictures; and what is missing, no fault of the config."""
     data = pictures["data"]
     try:
         return listing_digest(sources(data), data), ""
@@ -186,7 +178,10 @@ def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
     if experiment == "injected":
         own |= {f"{name}/{cell}" for name in own
                 for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip
-        if all(_injects_original(emergence["injected"].get(name)) for name in ("cifar10", "svhn")):
+        both = [emergence["injected"].get(name) for name in ("cifar10", "svhn")]
+        cells = [one and one["students"]["cells"].get("covariance") for one in both]
+        given = [cell and cell["injected"] == "pictures" for cell in cells]
+        if all(given) and all(one["others"]["original"] for one in both if one):
             own.add("tiny-imagenet")
     return {name: "measured" if own.issuperset(sets.split()) else "stand-in"
             for name, sets in SETS[experiment].items()}  # fmt: skip

@@ -1,13 +1,10 @@
 """Data of chapter 2: hidden patterns make the input, and how many relevant ones its label.
 
-A sample is ``x = (M phit - mean) / scale``: ``M`` (d, D) has orthonormal columns, ``phit`` in
-{0, 1}^D says which patterns are present, and the label depends on ``count``, the number of present
-patterns in a set A of k relevant ones (eq. 2.1). The scalar ``scale`` (sigma tilde) is the root of
-the summed variances, so that inputs have a mean square norm of one.
-
-As M has orthonormal columns, ``<w, x> = <M^T w, phi>`` with ``phi = (phit - mean) / scale``: all
-that a network computes happens in these D *reduced coordinates*, at any d. What of its weights is
-orthogonal to the patterns never meets the data; see :mod:`featlearn.emergence.model`.
+A sample is ``x = (M phit - mean) / scale``: ``M`` (d, D) has orthonormal columns, ``phit`` in {0,
+1}^D says which patterns are present, and the label depends on ``count``, the number of present
+patterns in a set A of k relevant ones (eq. 2.1). With ``scale`` (sigma tilde) inputs have a mean
+square norm of one. As ``<w, x> = <M^T w, phi>`` with ``phi = (phit - mean) / scale``, networks
+compute in these D *reduced coordinates*, at any d; see :mod:`featlearn.emergence.model`.
 
 Tensors carry a leading replicate axis R; each replicate has a relevant set of its own.
 """
@@ -154,8 +151,7 @@ class Law:
         return joint / joint.sum(1, keepdim=True) * wanted[:, None]
 
     def best_threshold_accuracy(self) -> float:
-        """Accuracy of the best threshold on the count: what a linear classifier can reach. 27/32
-        for parity with k = 5 and p_o = 1/2."""
+        """Accuracy of the best threshold on the count; 27/32 of parity, k = 5 and p_o = 1/2."""
         negative, positive = self.count_law()
         # +1 from count s on, or -1 from it on
         rising = positive.flip(0).cumsum(0).flip(0) + negative.cumsum(0) - negative
@@ -315,9 +311,8 @@ def inputs(
 ) -> Tensor:
     """(R, n, d) inputs of the general setting, ``x = M phi + zeta / scale`` (eq. A.292).
 
-    ``noise`` is sigma_zeta, the standard deviation of a coordinate of zeta; the scale then counts
-    it too: ``scale^2 = sum_j Var(phit_j) + d sigma_zeta^2``. The thesis prints ``zeta /
-    sigma_zeta``, a misprint.
+    ``noise``: sigma_zeta, the deviation of a coordinate of zeta, which the scale counts, too:
+    ``scale^2 = sum_j Var(phit_j) + d sigma_zeta^2``. ``zeta / sigma_zeta`` is a misprint.
     """
     own = world.scale()
     dimension = len(columns)

@@ -2,13 +2,12 @@
 
 ``g(x) = sum_i a_i sigma(<w_i, x> + b_i)`` with the truncated ReLU ``sigma(z) = min(1, max(z, 0))``
 (eq. 2.2). As all inputs lie in the span of the D orthonormal patterns, ``<w_i, x> = <q_i, phi>``
-with ``q_i = M^T w_i``; of the rest of ``w_i`` only the norm matters, and only to cosines. No
-gradient reaches the rest: weight decay alone changes it. So one training serves every dimension d,
-and training at d = 2000 costs what it costs at d = D. That holds for gradient descent, momentum
-included; Adam would see axes.
+with ``q_i = M^T w_i``. No gradient reaches the rest of ``w_i``: weight decay alone changes it, and
+only its norm matters, to cosines. So one training by gradient descent, momentum included, serves
+every dimension d; Adam would see axes.
 
-A neuron is a row ``[q_i, b_i]`` that meets the row ``[phi, 1]`` of a sample: tensors ``rows``
-(R, N, D + 1) and ``x`` (R, n, D + 1), replicates first.
+A neuron is a row ``[q_i, b_i]`` that meets the row ``[phi, 1]`` of a sample: tensors ``rows`` (R,
+N, D + 1) and ``x`` (R, n, D + 1), replicates first.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def symmetric_start(
 
 
 def outside(pairs: int, missing: int, std: float, streams: Sequence[torch.Generator]) -> Tensor:
-    """(R, 2m, d - D) initial weights outside the patterns, in coordinates of their own. ``missing``
-    is d - D, ``std`` is sigma_w."""
+    """(R, 2m, ``missing`` = d - D) initial weights outside the patterns; ``std`` is sigma_w."""
     drawn = [std * torch.randn(pairs, missing, generator=stream) for stream in streams]
     return torch.stack([torch.cat([one, one]) for one in drawn])
 

@@ -1,7 +1,6 @@
 """Pictures of some classes as a network gets them, each replicate with its own split of the set.
 
-Replicates are a tensor axis R. Where a set has a test part of its own all replicates share it; else
-each takes other pictures for testing.
+Where a set has a test part of its own all replicates share it; else each takes other pictures.
 """
 
 from __future__ import annotations

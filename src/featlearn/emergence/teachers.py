@@ -1,9 +1,8 @@
 """Teachers, and labels beyond the data (Algorithm 3, eq. A.289 to A.291).
 
-A teacher of the size at the minimum of the classical U-shaped curve is trained on labelled
-pictures, with a regulariser on the injected inputs, and labels both. Networks are of two families
-by their size m (A.7.4, A.7.5): ``FC(m)``, one hidden layer of m units with the activation ``z^2``,
-and ``ResNet(m)``, ResNet-18 with m filters in its first stage, and with them in all others.
+A teacher is trained on labelled pictures, with a regulariser on the injected inputs, and labels
+both. Networks are of two families by their size m (A.7.4, A.7.5): ``FC(m)``, one hidden layer of m
+units with the activation ``z^2``, and ``ResNet(m)``, ResNet-18 with m filters in its first stage.
 Pictures are (R, n, C, S, S), replicates first; scores are (R, n, K).
 """
 
@@ -170,7 +169,6 @@ class ResNets:
         return torch.autograd.grad(scores, self.tensors, slope(scores.detach()))
 
 
-#: By the name that a config gives.
 FAMILIES: dict[str, type[FC] | type[ResNets]] = {"fc": FC, "resnet": ResNets}
 
 
@@ -218,9 +216,8 @@ class Training:
     ) -> None:  # fmt: skip
         """Train ``net`` on ``x`` (R, n, ...) with labels (R, n).
 
-        ``streams``: of the batches, one a replicate. ``also``: further inputs, and the gradient by
-        their scores of a loss on them. They stand in one batch with the others: norms see both.
-        ``see``: told of each step, from 0 on.
+        ``streams``: of the batches, one a replicate. ``also``: further inputs of the same batch,
+        and the gradient of their loss by scores. ``see``: told of each step, from 0 on.
         """
         tensors = net.tensors
         optimiser = build("adam", [{"params": tensors}])

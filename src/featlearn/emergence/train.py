@@ -1,9 +1,7 @@
-"""Training of chapter 2: two full gradient steps, then mini-batches; the models that it is set
-against.
+"""Training of chapter 2: two full gradient steps, then mini-batches; and its opponents.
 
-All replicates train at once. Between two products of matrices a step touches the activations as
-few times as it can, replicate by replicate so that they stay in the cache, and goes back through
-the samples alone that the hinge loss still asks for.
+All replicates train at once. Between two products a step touches the activations rarely, replicate
+by replicate, and goes back through the samples alone that the hinge loss still asks for.
 """
 
 from __future__ import annotations
@@ -82,8 +80,7 @@ def two_steps(
     """The networks after the first and after the second full step.
 
     Step 1 forgets w (or a share of it) and moves a, b and w along the gradient; step 2, with a rate
-    of 1 and lambda = 1/2, forgets w and a. ``begun`` are the gradients at the start, where they are
-    known from another schedule with the same noise.
+    of 1 and lambda = 1/2, forgets w and a. ``begun``: the gradients at the start, where known.
     """
     by_rows, by_a = begun or full_gradients(network, x, y, weight, schedule.noise)
     rows = network.rows.clone()
@@ -121,8 +118,7 @@ class Descent:
 
 
 class Adam(Descent):
-    """Adam of PyTorch, with its state where :func:`descend` keeps it. It sees the axes of the
-    patterns: in the input space it would take other steps."""
+    """Adam of PyTorch, kept by :func:`descend`; in the input space it would take other steps."""
 
     def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float]):
         super().__init__(tensors, rates, 0.9)
@@ -298,10 +294,9 @@ def descend(
 ) -> dict[int, Tensor]:  # fmt: skip
     """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
 
-    ``label``: what messages call it. ``order``: indices of the batches, one a step; of a training
-    that goes on the first are drawn again. ``gradient``: gradients of the optimiser's tensors at a
-    batch. ``see``: called with the number of the step, from 1; what it returns is kept. Returns
-    what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
+    ``label``: what messages call it. ``order``: indices of the batches, one a step. ``gradient``:
+    gradients of the optimiser's tensors at a batch. ``see``: called with the number of the step,
+    from 1. Returns what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
     """
     done, seen = 0, dict[int, Tensor]()
     parts = {

@@ -1,10 +1,9 @@
 """The transformer of Figure 4.4, which reads a_1 ... a_k and the sign = and then says the sum.
 
-Many inputs share what a place holds. Before the first block it is one of p numbers or the sign:
-queries, keys and values of these kp + 1 words are computed once. After it place i holds one of p^i
-prefixes; where they are fewer than the inputs, the blocks compute each once. Sums are those of
-:class:`featlearn.transformers.decoder.Decoder`, in another order; attention over so few keys is
-sums over an axis in front, faster than fused kernels and tiny products.
+Many inputs share what a place holds. Before the first block it is one of p numbers or the sign;
+after it place i holds one of p^i prefixes: each word, and where these are fewer than the inputs
+each prefix, is computed once. Sums are those of :class:`featlearn.transformers.decoder.Decoder`, in
+another order; attention over so few keys is sums over an axis in front, faster than fused kernels.
 """
 
 from __future__ import annotations
@@ -33,9 +32,7 @@ def adder(
 def held(shape: Shape) -> int:
     """Numbers that :func:`sums_said` holds at once for an input and a network, without gradients.
 
-    An upper bound: no prefix is shared, and the largest of what is there in the first block (values
-    looked up by each place of itself and those before, their mixtures) and in a later one (keys and
-    values of all places, those looked up by the last, their products).
+    An upper bound, as if no prefix were shared: the larger of the first block's and a later one's.
     """
     places, across = shape.length, shape.heads * shape.head_width
     seen = places * (places + 1) // 2

@@ -5,11 +5,8 @@ With E the words in columns, head h reads the keys that its map favours and says
     S_h = E^T W_h^K W_h^Q^T E        p x p, keys in rows        (the thesis' W^KQ in token space)
     f(a) = sum_h sum_i sum_j softmax_j(S_h[a_j, a_i]) V_h[a_j],      V_h = E^T W_h^V W_h^P
 
-All k numbers are queries and their outputs are added up; there are no positions, so that the answer
-does not depend on the order of the inputs. A map has no cyclic order but on the p numbers, which is
-why it is looked at there and not in the hidden basis.
-
-Since only p words exist, maps and what they carry are computed once and looked up by each input.
+All k numbers are queries; there are no positions, so that the answer does not depend on their
+order. As only p words exist, maps and what they carry are computed once and looked up.
 """
 
 from __future__ import annotations

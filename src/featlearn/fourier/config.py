@@ -23,8 +23,7 @@ ARMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 INPUTS = {"three": 3, "four": 4, "five": 5}
 #: The same of the transformers' cells.
 READ = {"two": 2, **INPUTS}
-#: Accuracy on the training inputs from which they are fitted, on all others from which a network is
-#: said to answer.
+#: Accuracies from which training inputs are fitted, and from which a network answers the others.
 FITTED, ANSWERED = 0.99, 0.95
 #: Share of the power at one frequency above which a vector is called pure.
 PURE = 0.9

@@ -50,15 +50,13 @@ def grid_phases(k: int) -> Tensor:
     return torch.cat([inputs, inputs.sum(1, keepdim=True)], 1)
 
 
-#: Phases of the neurons of one frequency, by the name of the construction.
 PHASES = {"thesis": thesis_phases, "grid": grid_phases}
 
 
 def construct(name: str, k: int, p: int) -> Network:
     """One network (R = 1) of norm 1 in double precision, all its neurons of the same norm.
 
-    ``name``: one of :data:`PHASES`. ``p``: odd in the thesis; an even one leaves out the frequency
-    p / 2, which has no phase.
+    ``name``: one of :data:`PHASES`. ``p``: odd in the thesis; an even one leaves out p / 2.
     """
     phases = PHASES[name](k)
     turns = 2 * pi / p * torch.outer(torch.arange(1, frequencies(p) + 1), torch.arange(p)).double()

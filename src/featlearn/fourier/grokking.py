@@ -1,8 +1,7 @@
 """Fitting first and generalising later (Figure 4.4), and what a network is taught of a test set.
 
-The thesis splits the ordered inputs at random. A network that hardly sees the order, such as a
-transformer, then meets among the test inputs permutations of what it was taught; a split by orbits
-keeps all permutations of an input on one side.
+The thesis splits the ordered inputs at random. A network that hardly sees the order then meets
+among the test inputs permutations of what it was taught; a split by orbits keeps them on one side.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from torch import Tensor
 
 from featlearn.fourier.data import labels, orbits, split, tuples
 
-#: Kinds of inputs that accuracies are taken over: those for training, all others, and of these the
-#: permutations of one for training and the rest.
+#: Inputs for training, all others, and of these the permutations of one for training and the rest.
 PARTS = ("train", "test", "known", "new")
 #: Numbers that are held at once where all inputs are looked at: a GiB of float32.
 AT_ONCE = 2**28

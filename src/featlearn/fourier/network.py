@@ -4,8 +4,7 @@ A neuron looks up one number for each input, adds them up and takes the k-th pow
 
     f(a) = sum_i (u_i1[a_1] + ... + u_ik[a_k])^k w_i        in R^p
 
-It is homogeneous of degree k + 1 in its weights, so that a margin means something over the norm to
-that power alone.
+It is homogeneous of degree k + 1 in its weights: margins are over the norm to that power.
 """
 
 from __future__ import annotations
@@ -94,8 +93,7 @@ def norm(network: Network) -> Tensor:
 
 
 class Margins(NamedTuple):
-    """Of a network scaled to norm 1, over the maximum margin gamma*, each (R,). The chain of the
-    thesis, for any network: least <= mean <= spread <= 1."""
+    """At norm 1, over the maximum margin gamma*, each (R,): least <= mean <= spread <= 1."""
 
     least: Tensor  #: right logit minus the largest wrong one, on the worst input
     mean: Tensor  #: the same, mean over the inputs

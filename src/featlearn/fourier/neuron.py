@@ -1,7 +1,6 @@
 """One neuron alone: what it adds to the margin, and the best that it can be (Lemmas 4.10, C.14).
 
-The margin of a network, wrong classes weighted equally and averaged over all inputs, is the sum
-over its neurons of
+The margin of a network, equally weighted and averaged over inputs, is the sum over neurons of
 
     O(u, w) = eta(0) - mean_{delta != 0} eta(delta)
     eta(delta) = E_a[(u_1(a_1) + ... + u_k(a_k))^k w(a_1 + ... + a_k - delta)]

@@ -35,9 +35,8 @@ class Training:
     """How long and how fast.
 
     ``steps``, ``rate``: number of steps, largest learning rate. ``batch_size``: inputs of a step,
-    drawn with replacement, or ``all``: every step sees the same ones. ``schedule``: after a linear
-    ``warmup`` (steps) the rate stays ``constant`` or falls by ``cosine`` to 0; the thesis does not
-    say which.
+    drawn with replacement, or ``all``. ``schedule``: after a linear ``warmup`` (steps) the rate
+    stays ``constant`` or falls by ``cosine`` to 0; the thesis does not say which.
     """
 
     steps: int
@@ -158,13 +157,11 @@ def train(
 ) -> tuple[Network, dict[int, Tensor]]:  # fmt: skip
     """Train R networks; within a job it goes on where it was killed.
 
-    Returns ``networks``: after the last step that was taken. Returns dict: what ``see`` returned,
-    by step. Raises DivergedError if a weight overflows. ``order``: inputs of each step, (S, B, k);
-    R is a multiple of S, and networks r and r + S see the same. Of a training that goes on the
-    first are drawn again. ``penalty``, ``decay``: strength of the norm in the objective and of the
-    weight decay, (R,). ``see``: called before the first step (0) and after each; what it returns is
-    kept. ``enough``: asked of all that is kept after each step of which something is: whether to
-    end there.
+    ``order``: inputs of each step, (S, B, k); R is a multiple of S, and networks r and r + S see
+    the same. ``penalty``, ``decay``: strength of the norm in the objective and of the weight decay,
+    (R,). ``see``: called before the first step (0) and after each; what it returns is kept.
+    ``enough``: asked of all that is kept: whether to end there. Returns the networks after the last
+    step, and what ``see`` returned, by step. Raises DivergedError if a weight overflows.
     """
     adam = Adam(Network(start.u.clone(), start.w.clone()), decay, training.betas)
     network, done, seen = adam.network, 0, dict[int, Tensor]()

@@ -42,9 +42,8 @@ OF_PROCESSORS = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _at
 class Meter:
     """Floating-point operations (of matrix products) and peaks of memory, by phase.
 
-    ``weights`` are those of the layers that are resident, without embeddings; ``cache`` the keys
-    and values that are held. Phases: ``prompt``, ``second prompt`` (of GemFilter), ``generation``.
-    One that does not count is for who asks for answers alone.
+    ``weights`` are those of the resident layers, without embeddings; ``cache`` the keys and values
+    that are held. Phases: ``prompt``, ``second prompt`` (of GemFilter), ``generation``.
     """
 
     counts: bool = True

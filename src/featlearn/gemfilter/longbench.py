@@ -1,8 +1,7 @@
 """LongBench's fourteen English tasks: their metrics, and generators of small texts like them.
 
-Metrics are the benchmark's rules (Bai et al. 2023); Rouge-L is that of `rouge-score`. The texts are
-ours: what is asked for follows a cue that the prompt ends with. Their numbers say nothing of the
-quality of a language model.
+Metrics are the benchmark's rules (Bai et al. 2023); Rouge-L is that of `rouge-score`. In our texts
+what is asked for follows a cue that the prompt ends with: they tell nothing of a language model.
 """
 
 from __future__ import annotations

@@ -38,8 +38,7 @@ class Method:
     the thesis leaves open. ``masked``: leave out what such a row does not see. ``one_run``: keep
     keys and values of the selected tokens, in all layers, and run once. ``window``: tokens at the
     end that SnapKV and H2O keep and SnapKV scores by. ``sinks``: at the start, of a window.
-    ``by_group``: SnapKV and H2O choose for each head of keys, not of queries as in their authors'
-    code.
+    ``by_group``: SnapKV and H2O choose for each head of keys, not of queries.
     """
 
     kind: Kind
@@ -173,10 +172,7 @@ def with_sinks(n: int, method: Method) -> Tensor:
 
 
 def arms(kept: int, window: int, layer: int, layers: int) -> dict[str, Method]:
-    """All of them at the filter layer ``layer`` of ``layers``; ``safe`` is ours.
-
-    ``safe`` compares attention and not products, and keeps BOS and the last two tokens in any case.
-    """
+    """All of them at the filter layer ``layer`` of ``layers``; ``safe`` and its kin are ours."""
     literal = Method("gemfilter", kept, layer)
     safe = replace(literal, score="soft", first=1, last=2)
     changes: Mapping[str, dict[str, Any]] = {

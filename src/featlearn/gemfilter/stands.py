@@ -34,9 +34,8 @@ class Stand:
     """A network, or several, and how it is asked.
 
     ``ask``: prompts for a length, a depth and a stream a prompt. ``say``: tokens in words.
-    ``replicates``: networks, which read equal parts of the prompts; of one, prompts are the
-    replicates. ``steps``, ``stop``: tokens of an answer, and those that end it. ``thorough``:
-    layers are swept at each depth.
+    ``replicates``: networks, which read equal parts of the prompts; of one, prompts. ``steps``,
+    ``stop``: tokens of an answer, and those that end it. ``thorough``: sweep layers at each depth.
     """
 
     network: Network

@@ -3,9 +3,8 @@
 The residual stream holds a token's random unit vector, that of the token before, an answer, BOS and
 a constant 1. Four heads a layer: ``find``: layer 0 reads the token before (rotary), layers 3 to 5
 look, without positions, for what followed the present token, and add it to the answer; ``recent``
-favours late tokens, so that the question is selected; ``sink`` favours BOS; ``noise`` has random
-products. The last three read nothing: they count for the selection alone. By construction an early
-layer points at the needle: no evidence on trained networks.
+favours late tokens, ``sink`` BOS and ``noise`` has random products: these count for the selection
+alone. By construction an early layer points at the needle: no evidence on trained networks.
 """
 
 from __future__ import annotations

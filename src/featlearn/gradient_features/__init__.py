@@ -3,8 +3,7 @@
 Chapter 3 of the thesis (Shi, Wei & Liang) explains in one framework why two-layer ReLU networks learn where fixed
 features do not. The first gradient step turns a share of the neurons into directions that the law of the data fixes,
 its *gradient features*; small steps then combine them. A law has to answer three questions: how many neurons are hit
-(p), how well (gamma), and how strongly (B_G). The chapter prints no figure and no experiment; all that is shown here
-is ours.
+(p), how well (gamma), and how strongly (B_G). The chapter prints no figure and no experiment; all here is ours.
 
 For six laws the gradient is known in closed form, and a sampled step does what it says. Of linearly separable data {{
 value("cones", law="linear", quantity="sampled") | percent }} of the neurons are in a cone after one step, of the XOR

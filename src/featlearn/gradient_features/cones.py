@@ -25,8 +25,7 @@ from featlearn.gradient_features.model import (
 def alignment(law: Law, vectors: Tensor) -> Tensor:
     """Largest |cosine| of vectors (..., d) with a direction; 0 for vectors of length 0.
 
-    Of the multiple-index model, where every basis of the relevant space is as good, the share of
-    the length that lies in that space.
+    Of the multiple-index model the share of the length that lies in the relevant space.
     """
     units = law.directions[:, : vectors.shape[-1]].to(vectors)
     along = vectors @ units.mT
@@ -52,8 +51,7 @@ def start_of(
 
 
 def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
-    """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M). ``result``: the closed
-    forms G(w_i, b_i), (R, M, d)."""
+    """Variance of the sampled gradients around ``result``, G (R, M, d): E|G_n - G|^2, (R, M)."""
     active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
     squares = inputs.weight * inputs.y.square() * inputs.x.square().sum(-1)
     second = (active.mT @ squares[..., None]).squeeze(-1)
@@ -79,8 +77,7 @@ class Sure(NamedTuple):
 def sure_event(law: Law, ratio: float) -> Sure:
     """C_1 and C_2 of the proofs, for thresholds of ``ratio`` times ``law.signal_std``.
 
-    The bounds on norms, which hold but for a vanishing share of the starts, are left out. Raises
-    ``ValueError`` for laws whose proofs have no such event.
+    Bounds on norms are left out. Raises ``ValueError`` for laws whose proofs have no such event.
     """
     if isinstance(law, Xor):  # B.37, with b = sqrt(tau d log log d) sigma_B and so C_2 b the last
         return Sure(1.2 * ratio, math.sqrt(2) * law.noise, True, 1)
@@ -128,8 +125,7 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
 
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
-    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` for laws without
-    components.
+    a parity as Gaussian, as in :meth:`Parity.gradient`. Raises ``ValueError`` otherwise.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))

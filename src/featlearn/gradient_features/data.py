@@ -168,8 +168,7 @@ class Mixture(GaussianMixture):
 
 @dataclass(frozen=True)
 class Xor(GaussianMixture):
-    """XOR of four Gaussians (Assumption B.36): centres +-norm e_1 (y = 1), +-norm e_2 (y = -1). The
-    thesis has ``norm = sqrt(d)``, also the default."""
+    """XOR of four Gaussians (B.36): +-norm e_1 (y = 1), +-norm e_2 (y = -1); by default sqrt(d)."""
 
     noise: float = 1.0
     norm: float | None = None

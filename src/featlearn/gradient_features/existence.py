@@ -2,8 +2,7 @@
 
 After the first step a neuron is ``w = a G(w_0, b)`` (rate 1, hinge loss). It is *nice* for a
 cluster centre where it lies in its cone, on the right side, with |G| of at least B_G (Definition
-B.4). Lemma 3.14 takes of these the few whose length fits the threshold of the comparator g*, and
-averages them.
+B.4). Lemma 3.14 averages the few whose length fits the threshold of the comparator g*.
 """
 
 from __future__ import annotations

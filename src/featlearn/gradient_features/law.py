@@ -102,9 +102,8 @@ class Law(ABC):
     def reduced(self) -> Law:
         """The same law with a single coordinate beside the signal's.
 
-        G(w, b) lies in the span of the signal's coordinates and the rest of ``w``, so that lengths
-        and cosines of any dimension are found in ``own + 1`` coordinates: the last one of the
-        weights is the norm of their rest; see :func:`reduced_weights`.
+        G(w, b) lies in the span of the signal's coordinates and the rest of ``w``, so that ``own +
+        1`` coordinates give lengths and cosines of any dimension; see :func:`reduced_weights`.
         """
         if not self.reducible:
             raise ValueError(f"{type(self).__name__}: the gradient is no function of norms")

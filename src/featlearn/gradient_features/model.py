@@ -69,8 +69,7 @@ def _logistic_curve(g: Tensor, _: Tensor) -> Tensor:
     return torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2)
 
 
-#: ``logistic`` is divided by log 2: the framework asks for a loss of 1 at 0, which bounds the
-#: error; ``square`` is for real labels.
+#: ``logistic`` is over log 2: the framework asks for 1 at 0; ``square`` is for real labels.
 LOSSES = {
     "hinge": Loss(
         lambda g, y: torch.relu(1 - y * g),

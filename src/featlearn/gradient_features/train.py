@@ -5,9 +5,8 @@ A step of R networks is two batched matrix products, forward and back::
     dL/da_i = E[l' relu(<w_i, x> - b_i)]        dL/dw_i = a_i E[l' 1[<w_i, x> > b_i] x]
 
 All have the same two stages: a first step that wipes out the start (its weight decay is 1 / eta_1)
-and leaves minus the gradient, then small steps without decay, of all weights (Algorithms 1 and 5)
-or of the output layer alone on one fixed sample (Algorithms 4, 6 and 7). Algorithm 5, on the
-population, is Algorithm 1 with a law's support for a sample.
+and leaves minus the gradient, then small steps without decay, of all weights (Algorithms 1 and 5,
+which has a law's support for a sample) or of the output layer alone (Algorithms 4, 6 and 7).
 """
 
 from __future__ import annotations
@@ -140,8 +139,7 @@ def fit_square(network: Network, inputs: Sample, looks: Iterable[int]) -> Fitted
 def nearest_optimum(network: Network, inputs: Sample, loss: Loss, pull: Tensor) -> Tensor:
     """a (R, M) that minimises ``loss + pull |a - a_1|^2``, a_1 of ``network``, by Newton steps.
 
-    With ``pull = L / 2 T`` the minimum is the best that (B.12) promises of T steps of 1 / L: over
-    all comparators, whatever their norm B_a2.
+    With ``pull = L / 2 T`` the minimum is the best that (B.12) promises of T steps of 1 / L.
     """
     features = network.features(inputs.x)
     a = network.a

@@ -3,8 +3,7 @@
 A task is a pair (i, j) of d features, its label ``y = phi_i phi_j``. Of many examples a network
 knows ``E[y phi] = 2 gamma (e_i + e_j)``, and a head V answers ``relu(E[y phi]^T V phi_q)``. All in
 feature coordinates: V = G^T W G has the norm of W for any orthonormal dictionary G. Heads of the
-chapter are diagonal and kept as their diagonals; those with full matrices, here to see whether the
-diagonal ones are best, as d^2 numbers.
+chapter are diagonal and kept as their diagonals; full matrices as d^2 numbers.
 """
 
 from __future__ import annotations
@@ -67,9 +66,7 @@ def hinge(heads: Heads, gamma: float) -> Tensor:
 
 @cache
 def queries(dimension: int) -> Tensor:
-    """All queries of each task, (P, 2^d, d): by the signs of its own two features, as in
-    :data:`SIGNS`, each with all signs of the others.
-    """
+    """All queries of each task, (P, 2^d, d): by its :data:`SIGNS`, then those of others."""
     tasks, rest = pairs(dimension), dimension - 2
     bits = torch.arange(2**rest)[:, None] >> torch.arange(rest) & 1
     found = torch.empty(len(tasks), 4, len(bits), dimension, dtype=DTYPE)

@@ -127,8 +127,7 @@ def evaluation(
 ) -> Pieces:
     """Loss of the optimal rank-r model on one task (Theorem 5.4.2), without the factor 1/2.
 
-    ``w``: Q^T w = s + xi, (d,). ``pretrained``, ``examples``: N of the pretraining and M of the
-    evaluation.
+    ``w``: Q^T w = s + xi, (d,). ``pretrained``: N. ``examples``: M of the evaluation.
     """
     kept = torch.arange(len(values)) < rank
     a = values * shares(values, pretrained) * kept

@@ -49,8 +49,7 @@ class Choice(NamedTuple):
 
 
 def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
-    """A query and ``examples`` other texts, drawn at random. Raises FeatlearnError if there are not
-    so many."""
+    """A query and ``examples`` other texts, at random. Raises FeatlearnError if there are fewer."""
     if len(texts.text) <= examples:
         raise FeatlearnError(f"{len(texts.text)} texts; expected more than {examples} examples")
     drawn = random.choice(len(texts.text), examples + 1, replace=False)

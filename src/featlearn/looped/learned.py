@@ -68,8 +68,7 @@ class Seen(NamedTuple):
 def errors(found: Tensor, theta: Tensor) -> dict[str, Tensor]:
     """Mean squared errors over prompts, (...), of outputs over alpha and theta* (..., B, d).
 
-    ``prediction`` is what Definition 8.4 asks for, over alpha; ``parameter`` what the chapter
-    bounds, \\|q / alpha - theta*\\|^2.
+    ``prediction`` (Definition 8.4), over alpha; ``parameter``, \\|q / alpha - theta*\\|^2.
     """
     return {"parameter": (found - theta).square().sum(-1).mean(-1),
             "prediction": ((found * theta).sum(-1) - 1).square().mean(-1)}  # fmt: skip

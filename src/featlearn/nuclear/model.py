@@ -55,8 +55,7 @@ def laws(r: int, d: int, gamma: float) -> Sums:
     """All pairs of the two sums on a lattice, with their probabilities: no draws.
 
     The density of a sum of n coordinates is the Fourier inverse of the n-th power of one's
-    characteristic function. From ten coordinates on the lattice (an eighth of a standard deviation,
-    to twelve of them) is exact to ten digits and more.
+    characteristic function. From ten coordinates on the lattice is exact to ten digits.
     """
     found = [_law(r, 0.5, r / 2, 1 / 12), _law(d - r, gamma, (d - r) * gamma, 1 / 3 - gamma**2)]
     (x, p), (y, q) = found
@@ -122,29 +121,22 @@ def accuracy(seen: Sums, alpha: float, beta: float) -> float:
 
 
 def gaussian_accuracy(ratio: float, r: int, d: int, gamma: float) -> float:
-    """The same for weights of this ratio alpha / beta, by the central limit theorem.
-
-    ``gamma`` negative for the unseen domain.
-    """
+    """The same of a ratio alpha / beta, by the central limit theorem; ``gamma`` < 0: unseen."""
     mean = ratio * r / 2 + (d - r) * gamma
     variance = ratio**2 * r / 12 + (d - r) * (1 / 3 - gamma**2)
     return 0.5 * (1 + math.erf(mean / math.sqrt(2 * variance)))
 
 
 def threshold(r: int, gamma: float) -> float:
-    """d - r above which ERM-l2 fails more often than not, r / (4 gamma^2).
-
-    Where alpha / beta is 1 / (2 gamma).
-    """
+    """d - r above which ERM-l2 mostly fails, r / (4 gamma^2), at a ratio of 1 / (2 gamma)."""
     return r / (4 * gamma**2)
 
 
 def whitened_ratio(gamma: float) -> float:
     """alpha / beta of a strong nuclear-norm penalty: 6 (1/3 - gamma^2) / gamma.
 
-    With a linear featuriser A and a fixed head the effective weight w = A^T h has the least
-    ||X A^T||_* = sqrt(n) sqrt(w^T Sigma w) / ||h||: the penalty is on the output's size, and its
-    strong limit is Sigma^-1 mu.
+    With a linear featuriser A and a fixed head the effective weight w = A^T h has the least ||X
+    A^T||_* = sqrt(n) sqrt(w^T Sigma w) / ||h||: its strong limit is Sigma^-1 mu.
     """
     return 6 * (1 / 3 - gamma**2) / gamma
 
@@ -154,8 +146,7 @@ def best_supports(
 ) -> dict[int, tuple[tuple[int, ...], Tensor]]:
     """ERM-rank, eq. (6.5), by exhaustive search: of each budget support and weights of least loss.
 
-    Without a norm bound no minimiser exists, as loss 0 is approached at infinity; a small l2
-    penalty makes one. ``z`` (n, d).
+    Without a norm bound no minimiser exists; a small l2 penalty makes one. ``z`` (n, d).
     """
     found = {}
     for budget in budgets:

@@ -69,8 +69,7 @@ def losses(
 ) -> Tensor:  # fmt: skip
     """The loss of each network, (R,).
 
-    ``phi``, ``scores``: features (R, B, p) and scores (R, B, classes), trial by trial, in each all
-    ``arms``.
+    ``phi`` (R, B, p), ``scores`` (R, B, classes): trial by trial, in each all ``arms``.
     """
     entropy = cross_entropies(scores, batch.labels)
     if any(arm.get("mixup") for arm in arms):

@@ -52,8 +52,7 @@ def domains_of(domains: Settings) -> int:
 def stacks(domains: Settings) -> list[tuple[Sequence[int], Sequence[str]]]:
     """What is trained together: numbers of trials times domains, and keys of settings.
 
-    At most ``training.at_once`` networks; of number n the trial is n // domains, and the domain
-    that is left out n % domains.
+    At most ``training.at_once``; number n has the trial n // domains and lacks domain n % domains.
     """
     keys, count = list(trainings(domains)), domains["trials"] * domains_of(domains)
     most = domains["training"]["at_once"]

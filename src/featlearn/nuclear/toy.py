@@ -20,10 +20,7 @@ ID, OOD = 0.7, 0.3
 
 
 def accuracy(slope: float, agrees: float) -> float:
-    """Of the rule sign(x_1 + slope x_2), where x_2 agrees with the label at rate ``agrees``.
-
-    Infinite slopes are allowed.
-    """
+    """Of the rule sign(x_1 + slope x_2), for any slope, where x_2 agrees at rate ``agrees``."""
     size = abs(slope)
     wrong = size / 2 if size <= 1 else 1 - 1 / (2 * size)
     return 1 - (1 - agrees if slope > 0 else agrees) * wrong

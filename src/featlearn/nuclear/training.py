@@ -1,7 +1,6 @@
 """Training on some domains for one that is not seen (DomainBed's protocol, section 6.3.2).
 
-A batch holds as many images of every training domain. Choices are made on held-out images of the
-training domains. All networks of a stack take a step at once.
+A batch holds as many images of every training domain; held-out images of these serve choices.
 """
 
 from __future__ import annotations
@@ -65,10 +64,7 @@ class Net(nn.Module):
 
 
 class Stack:
-    """Networks of one shape, their weights (R, ...).
-
-    ``nets``: R networks.
-    """
+    """Networks ``nets`` (R) of one shape, and their weights (R, ...)."""
 
     def __init__(self, nets: Sequence[Net], device: torch.device | str):
         self.net = copy.deepcopy(nets[0]).to(device)

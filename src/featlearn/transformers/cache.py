@@ -1,8 +1,7 @@
 """Keys and values of the tokens that a decoder has seen, of which any can be kept or dropped.
 
 Keys are held as they were turned to their own place: what is kept after :meth:`Cache.gather` stays
-where it was, and the next token comes after all that were ever seen. For inference: without
-gradients.
+where it was, and the next token comes after all that were ever seen. Without gradients.
 """
 
 from __future__ import annotations
@@ -80,8 +79,7 @@ class Cache:
     def gather(self, index: Tensor, layer: int | None = None) -> None:
         """Keep only the tokens ``index`` of those kept, in that order.
 
-        ``index``: (m',) for all sequences and heads, or (B, g, m') for each. ``layer``: of which
-        layer; of all if left out.
+        ``index``: (m',) for all sequences and heads, or (B, g, m'). ``layer``: of all if left out.
         """
         for one in range(len(self._held)) if layer is None else [layer]:
             k, v = self.keys_and_values(one)

@@ -34,9 +34,8 @@ class Shape:
     ``words``, ``outputs``: tokens that are read, and that are told apart at the end; the same if
     left out. ``width``, ``layers``, ``heads``, ``head_width``, ``hidden``: D, number of blocks, h,
     d and F. h d need not be D. ``key_value_heads``: g, a divisor of h; h if left out. ``length``:
-    most tokens of a sequence, with learned positions; 0 for rotary ones. ``base``: of the rotary
-    positions. ``norm``, ``activation``: ``layer`` or ``rms``; ``relu``, ``gelu`` or ``swiglu``.
-    ``epsilon``: of the norms.
+    most tokens, with learned positions; 0 for rotary ones, of ``base``. ``norm``, ``activation``:
+    ``layer`` or ``rms``; ``relu``, ``gelu`` or ``swiglu``. ``epsilon``: of the norms.
     """
 
     words: int

@@ -13,18 +13,16 @@ from featlearn.core.errors import FeatlearnError
 
 #: One of them must lie in the folder.
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
-#: Weights that are pickles.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
 def load(folder: Path) -> tuple[Any, Any]:
     """A causal language model and its tokenizer, in float32 and for evaluation.
 
-    ``folder``: holds ``config.json``, weights as ``*.safetensors`` and the files of a tokenizer, as
-    ``save_pretrained`` writes them and as they are published. Returns ``model, tokenizer``: as of
-    ``AutoModelForCausalLM`` and ``AutoTokenizer``; no weight asks for gradients. Raises
-    FeatlearnError if something is missing or damaged, is a pickle, or asks for code of its own:
-    naming the file and what was expected.
+    ``folder``: ``config.json``, weights as ``*.safetensors`` and the files of a tokenizer, as
+    ``save_pretrained`` writes them. Returns ``model, tokenizer``, as of ``AutoModelForCausalLM``
+    and ``AutoTokenizer``; no weight asks for gradients. Raises FeatlearnError, naming the file, if
+    something is missing or damaged, is a pickle, or asks for code of its own.
     """
     return _loaded(folder, "AutoModelForCausalLM", "a causal language model")
 

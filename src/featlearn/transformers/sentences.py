@@ -22,9 +22,8 @@ def features(
 ) -> Tensor:
     """Last hidden state at the first token ([CLS]) of each text, (n, width) on the CPU.
 
-    ``loaded``: as of :func:`featlearn.transformers.folder.load_encoder`. ``dropout``: name of a
-    random stream: with the dropout that the encoder was trained with, which is SimCSE's
-    augmentation (Gao et al. 2021); None for none.
+    ``loaded``: as of :func:`featlearn.transformers.folder.load_encoder`. ``dropout``: name of the
+    random stream of its dropout, SimCSE's augmentation (Gao et al. 2021).
     """
     model, tokenizer = loaded
     model.to(device).train(dropout is not None)

@@ -24,8 +24,7 @@ class Recipe:
 
     ``schedule``: learning rate and number of steps. ``weight_decay``: Decoupled, on all weights.
     ``betas``: of AdamW. ``look_every``: steps between two looks; the start and the last step are
-    looked at, too. ``clip``: largest norm of a network's gradient; a longer one is shortened to it.
-    None: of any length.
+    looked at, too. ``clip``: largest norm of a network's gradient, if any.
     """
 
     schedule: Schedule | Part
@@ -54,15 +53,13 @@ def train(
 ) -> tuple[dict[str, Tensor], list[Look]]:
     """Train until the recipe's last step, or each network until it is ``enough``.
 
-    Returns weights, looks. Raises DivergedError if a weight overflows. ``label``: what messages
-    call the training. ``start``: weights to start from, on the device to train on; they are left as
-    they are. ``loss``: losses (R,) of the networks on a batch that it draws itself, by their
-    weights; with ``enough`` of those networks that are left, whose numbers (R',) it is given, too.
-    ``streams``: what ``loss`` draws from; a training that is killed and started again goes on with
-    them. ``see``: called without gradients, as ``loss``; what it says of each replicate, (R,).
-    ``enough``: asked after each look, of all looks so far: which networks leave, bool (R,). In
-    later looks they have no number. What they have seen is enough for good: it is asked of them
-    again.
+    ``label``: what messages call the training. ``start``: weights on the device to train on, which
+    stay as they are. ``loss``: losses (R,) of the networks on a batch that it draws itself, by
+    their weights; with ``enough`` of those that are left, whose numbers (R',) it is given, too.
+    ``streams``: what ``loss`` draws from, which a training that is killed goes on with. ``see``:
+    called without gradients, as ``loss``; what it says of each replicate, (R,). ``enough``: asked
+    after each look, of all looks so far: which networks leave for good, bool (R,). Returns weights,
+    looks. Raises DivergedError if a weight overflows.
     """
     some = next(iter(start.values()))
     replicates, left = len(some), torch.arange(len(some), device=some.device)

@@ -23,10 +23,9 @@ TEMPERATURE = 0.5
 class Cached:
     """Frozen features of one target.
 
-    ``copies`` (R, N, n, width): of N augmented copies of the training samples. ``parts``:
-    ``train``, ``validation`` and ``test``: features (R, n, width) and classes (R, n). ``classes``:
-    number of classes. ``floors``: of what learns nothing, by its name, features (R, n, width) of
-    the same samples by part.
+    ``copies`` (R, N, n, width): of N augmented copies of the training samples. ``parts``: features
+    (R, n, width) and classes (R, n) by part. ``classes``: their number. ``floors``: of what learns
+    nothing, by name, features (R, n, width) by part.
     """
 
     copies: Tensor

@@ -146,8 +146,7 @@ def regularised(
 ) -> np.ndarray:
     """Squared singular weights ``diag(W^T W)`` at the end of projected gradient descent, (k,).
 
-    ``features``: shared ones, and as many private ones of each task. The target's loss is that of
-    latent samples, logistic; invariant features only, of task 0.
+    ``features``: shared ones, and as many private ones of each task. Task 0 is the target.
     """
     centre, own = canonical(features, tasks), 2 * features
     z = random.standard_normal((SAMPLES, own))

@@ -181,9 +181,7 @@ def no_texts(foundation: Mapping[str, Any]) -> list[str]:
 
 
 def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
-    """Whether each table has all rows measured under their names; 7.2 and F.8 stay stand-ins
-    (SimCSE is tuned whole).
-    """
+    """Whether each table is measured under its names; 7.2 and F.8 never are (SimCSE is tuned)."""
     models = foundation["models"]
 
     def has(model: str, target: str) -> bool:

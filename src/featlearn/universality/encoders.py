@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-#: What a probe of a frozen encoder is compared with: its own features, and what always says the
-#: class that is most frequent among the labelled samples.
+#: Its features, and what always says the class that is most frequent among the labelled samples.
 ENCODER, CHANCE = "encoder", "chance"
 
 

@@ -28,8 +28,7 @@ def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
 def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
-    ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks. ``times``: how often
-    all of them are repeated.
+    ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks, repeated ``times``.
     """
     weights = repeated(part_of(state, "encoder"), times)
     method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
@@ -110,8 +109,7 @@ def accuracies(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Rows of test and training accuracies on the target, by labels, mixture and replicate.
 
-    ``parts``: views (R, n, d) and classes (R, n) of training and test. ``labels``, ``spans``: of
-    the P networks.
+    ``parts``: views (R, n, d) and classes (R, n) by part. ``labels``, ``spans``: of the P networks.
     """
     right = {}
     for part in ("train", "test"):

@@ -68,10 +68,9 @@ def of_files(
 
     Replicates deal the training samples out in another order, stratified. ``model``: ``encoder``
     and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder`` where named
-    weights lie), ``targets`` (``data`` groups), ``augmentation``. Of the kind ``timm`` or
-    ``torchvision`` it is that library's network of this ``name``, with the features that timm pools
-    or, ``pooling: mean``, the mean over places; of the kind ``text`` its ``weights`` are a folder,
-    and targets are read by :func:`read_texts`. ``deals``: number of replicates.
+    weights lie), ``targets`` (``data`` groups), ``augmentation``. The kind ``timm`` or
+    ``torchvision`` is a network of this ``name``, pooled as by timm or ``pooling: mean``; of the
+    kind ``text`` ``weights`` are a folder (:func:`read_texts`). ``deals``: number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
     found = read(model, target, copies, seed, cache, device)
@@ -202,8 +201,7 @@ def _bags(tokenizer: Any, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
 def read_texts(folder: str) -> dict[str, tuple[list[str], Tensor]]:
     """Texts and classes of ``train.jsonl``, ``validation.jsonl`` and ``test.jsonl`` of a folder.
 
-    A line is an object with ``text`` and ``label``, 0 for the first class. Raises ConfigError if a
-    file is missing, or a line is another.
+    A line is an object with ``text`` and ``label`` from 0 on. Raises ConfigError at what is not so.
     """
     found = {}
     for part in PARTS:

@@ -61,8 +61,7 @@ def probed(
     """Test and training accuracy of converged probes on so many labels, a number a network.
 
     ``parts``: features (P, n, width) and classes (P, n) of training, validation and test.
-    ``labels``: the first of the training samples; the validation set that chooses the penalty is no
-    larger, for it costs labels, too.
+    ``labels``: the first of the training samples; validation, which costs labels, too, has no more.
     """
     (x, y), (x_held, y_held) = parts["train"], parts["validation"]
     held = min(labels, x_held.shape[1])
@@ -77,8 +76,7 @@ def probes(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Rows of the accuracies of probes on these tasks, by labels.
 
-    ``represent``: gives features (spans x R, n, width) of samples. ``spans``: what a row says of
-    each span.
+    ``represent``: samples to features (spans x R, n, width). ``spans``: what rows say of each.
     """
     count, rows = ladders["replicates"], []
     for task in tasks:

@@ -87,9 +87,8 @@ def batch_norm(x: Tensor) -> Tensor:
 class SimCLR:
     """In-batch InfoNCE of both directions on normalised outputs, without a head.
 
-    ``weights``: encoders at their start, of P = spans x R networks; trained in place. ``random``:
-    of heads and banks, a generator a replicate; all spans begin with the same. ``body``: of the
-    encoders.
+    ``weights``: encoders at their start, P = spans x R, trained in place. ``random``: of heads and
+    banks, a generator a replicate; all spans begin with the same.
     """
 
     def __init__(

@@ -43,9 +43,8 @@ def open_set(
 ) -> Pictures:  # fmt: skip
     """Pictures of a rung.
 
-    ``settings``: ``data``, as ``images.data.real``, made grey; ``turned`` to turn them by a
-    quarter; or ``made``, ``glyphs`` or ``gratings``, ``count`` of them with ``side`` pixels.
-    ``name``: of the random stream.
+    ``settings``: ``data``, made grey, ``turned`` by a quarter; or ``made``, ``glyphs`` or
+    ``gratings``, ``count`` of them with ``side`` pixels. ``name``: of the random stream.
     """
     random = torch.Generator().manual_seed(derive_seed(*name))
     if settings.get("data"):

@@ -10,7 +10,6 @@ import pandas as pd
 from featlearn.core.publish import Table
 from featlearn.core.stats import plus_minus, summary
 
-#: The thesis' name of fine-tuning with a contrastive loss beside the classes.
 OURS = "Ours"
 
 NAMED = (

@@ -1,7 +1,6 @@
 """Residual networks as bodies of the contrastive methods, many at once.
 
-Pictures come as rows of grey pixels and go in as three equal channels. The features are all cells
-of the last map, or their mean.
+Pictures come as rows of grey pixels and go in as three equal channels.
 """
 
 from __future__ import annotations
@@ -38,9 +37,8 @@ class _Features(nn.Module):
 class Residual:
     """A body of :mod:`featlearn.universality.methods`, whose weights a network each has.
 
-    ``settings``: as for :func:`featlearn.images.encoders.build_encoder`. Norms must not be over a
-    batch: statistics are no weights. ``side``: pixels of a view. ``features``: ``map``, all cells
-    of the last map, or ``mean``.
+    ``settings``: as for :func:`featlearn.images.encoders.build_encoder`, without batch norms.
+    ``side``: pixels of a view. ``features``: ``map``, all cells of the last map, or ``mean``.
     """
 
     def __init__(self, settings: Mapping[str, Any], side: int, features: str):

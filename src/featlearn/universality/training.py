@@ -78,12 +78,10 @@ def pretrain(
     weights: Weights, views: Views, recipe: Recipe, random: Sequence[torch.Generator],
     decay: Tensor | None = None, body: Body = hidden_layer,
 ) -> SimCLR:  # fmt: skip
-    """Train ``weights`` in place from their start.
+    """Train ``weights`` of P = spans x R networks, span by span, in place from their start.
 
-    Returns SimCLR: the method with its ``weights``, and its momentum encoders and queue where it
-    has them. ``weights``: of P = spans x R networks, span by span. ``random``: of heads and banks,
-    a generator a replicate. ``decay`` (P,): decoupled weight decay of each network. ``body``: of
-    the encoders.
+    ``random``: of heads and banks, a generator a replicate. ``decay`` (P,): decoupled weight decay
+    of each network. ``body``: of the encoders. Returns the method with its ``weights``.
     """
     method = METHODS[recipe.method](weights, recipe.temperature, random, body)
     if isinstance(method, MoCo):

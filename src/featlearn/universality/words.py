@@ -12,7 +12,6 @@ METHODS = (KEPT, "NNCLR, 8", "SimSiam, 8")
 #: The world whose shared and private features are as many.
 WORLD = "even"
 
-#: What is done with a pre-trained network.
 LP, FT, CR = "LP", "FT", "CR then LP"
 
 

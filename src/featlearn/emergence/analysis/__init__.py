@@ -25,9 +25,8 @@ def panels(
 ) -> tuple[Figure, list[list[Axes]]]:  # fmt: skip
     """Empty panels, a row each of ``places``, which hold the ``x`` and ``y`` that will be drawn.
 
-    A unit is as long in every panel and direction; a column is as wide and a row as high as the widest of its maps.
-    ``left``, ``right`` and ``foot`` are inches for words beside the panels, ``lines`` those of the words below each;
-    with ``titled`` every row has a title, not the first alone. ``page`` is the width of all.
+    A unit is as long in every panel and direction. ``left``, ``right`` and ``foot`` are inches for words beside the
+    panels, ``lines`` those below each; with ``titled`` every row has a title. ``page`` is the width of all.
     """
     ends = np.array([[one[["x", "y"]].agg(["min", "max"]) for one in line] for line in places])
     wide, high = np.moveaxis(np.ptp(ends, axis=2), 2, 0)

@@ -1,8 +1,4 @@
-"""Accuracies along the training, maps of the weights in the first two steps, Tables A.1 to A.5.
-
-Rates are chosen inside a run, on the validation samples of a pilot. Bands rest on the exact moments of the laws, on
-printed results and on pilots with other streams. Hidden representation has no printed table.
-"""
+"""Accuracies along the training, maps of the weights in the first two steps, Tables A.1 to A.5."""
 
 from __future__ import annotations
 
@@ -46,12 +42,10 @@ from featlearn.emergence.frames import (
     measured,
 )
 
-#: How the trained arms are drawn.
 TRAINED = {"network": ("network", PALETTE["network"]),
            "unweighted": ("network, plain loss", COLOURS["orange"]),
            "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
            "rf": ("random features", PALETTE["random features"])}  # fmt: skip
-#: Kinds of labels in words.
 KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
@@ -66,7 +60,6 @@ PARTS = {"train": "train accuracy", "test": "test accuracy", "balanced": "mean o
          "cosine": "largest cosine"}  # fmt: skip
 #: What is fixed before any label is seen.
 FIXED = ("ntk", "rf", "rbf", "linear")
-#: Columns of the tables.
 ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
 
 
@@ -89,12 +82,13 @@ def accuracy_curves(
     """Accuracy during training: {{ words }}
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
-    does not learn all labels") }} (last panel).
+    does not learn all labels") }} (last panel). Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
+    of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count; grey: majority.
 
-    Solid: structured inputs, dashed: fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}",
-    arm="network", quantity="test") }} replicates with 95 % intervals. NTK: Taylor model at the start. Unequal classes:
-    each replicate and the median; below, the mean of both labels' accuracies. Dotted: best threshold on the count of
-    relevant patterns; grey: majority.
+    ---
+
+    Means are of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }} replicates.
+    The tangent kernel is the Taylor model at the start.
     """
     panels = tuple(one for one in panels if measured(values, one[:1]))
     unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
@@ -108,7 +102,14 @@ def accuracy_curves(
             _curves(ax, own, quantity, both=quantity == [*lines][-1], each=unequal)
             ax.set(ylabel=called, xlabel=None, xlim=(0, 1.03 * config[cell]["steps"]),
                    ylim=(0.45 if unequal else 0.3, 1.03))  # fmt: skip
-        _levels(column[0], own)
+        column[0].axhline(pick(own, structured=True, arm="threshold")["value"].iloc[0], linestyle=":",
+                          color=COLOURS["ink"], linewidth=1, label="best threshold")  # fmt: skip
+        majority = pick(own, arm="majority").groupby("structured")["value"].first()
+        for structured, style in ((True, "-."), (False, (0, (1, 3)))):
+            if structured or abs(majority[False] - majority[True]) > 0.01:
+                label = "majority" if structured else "majority, no structure"
+                column[0].axhline(majority[structured], color=COLOURS["grey"], linestyle=style,
+                                  linewidth=1, label=label)  # fmt: skip
         column[0].set_title(_title(config[cell]) + size)
         column[-1].set_xlabel("step")
     known = {label: handle for ax in axes[:, 0]
@@ -147,17 +148,6 @@ def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: boo
             ax.plot(wide.median(axis=1), color=colour, linestyle=dash, label=label)
 
 
-def _levels(ax: Axes, own: pd.DataFrame) -> None:
-    """What needs no training."""
-    ax.axhline(pick(own, structured=True, arm="threshold")["value"].iloc[0], color=COLOURS["ink"],
-               linestyle=":", linewidth=1, label="best threshold")  # fmt: skip
-    majority = pick(own, arm="majority").groupby("structured")["value"].first()
-    for structured, style in ((True, "-."), (False, (0, (1, 3)))):
-        if structured or abs(majority[False] - majority[True]) > 0.01:
-            ax.axhline(majority[structured], color=COLOURS["grey"], linestyle=style, linewidth=1,
-                       label="majority" if structured else "majority, no structure")  # fmt: skip
-
-
 @figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)")
 @figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)")
 @figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)")
@@ -172,10 +162,9 @@ def weight_maps(
 ) -> Figure:
     r"""Where do the weights point? {{ words }}
 
-    *What to see:* two places mean that all weights are multiples of one vector.
-
-    Maps by $1 - \cos$ of the weights at the start and after one and two full steps: the theory's, and with half of the
-    start kept. Stars: plus and minus the sum of the relevant patterns; blue, orange: neurons that end near one.
+    *What to see:* two places mean that all weights are multiples of one vector. Maps by $1 - \cos$ at the start and
+    after one and two full steps: the theory's, and with half of the start kept. Stars: plus and minus the sum of the
+    relevant patterns; blue, orange: neurons near one.
 
     ---
 
@@ -240,8 +229,7 @@ def accuracies_of_all_arms(
 
     *What to see:* {{ seen }}
 
-    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; the thesis' numbers are
-    in brackets.
+    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets: printed.
 
     ---
 
@@ -292,7 +280,6 @@ def _rows(
 
 
 def file(cell: str) -> str:
-    """The measurements of a cell."""
     return f"emergence/measurements/curves/{cell}.parquet"
 
 
@@ -314,7 +301,6 @@ def dimensions(config: Config) -> str | None:
     return None if {100, 2000} <= {*own} else f"dimensions {own}; Table A.3 has 100 and 2000."
 
 
-#: Data of the cells with other labels, as the thesis has them.
 INTERVAL: dict[str, Any] = {"relevant": 30, "interval": [20, 30]}
 NEGATIVES: dict[str, Any] = {"negative_share": 0.9}
 
@@ -374,8 +360,6 @@ class OfNetworks(Claims):
 
 
 class OfParity(Claims):
-    """Parity labels, and what a linear classifier makes of interval labels."""
-
     paper, kind, possible = "emergence", THEOREM, SHARE
     artefact, out_of_reach = file("parity"), reach("parity", 300)
 

@@ -20,7 +20,6 @@ from featlearn.core.stats import SPREAD_KIND, fixed, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
 
-#: The six cosines of Table A.7.
 COSINES = {
     "v1_mean": "cos(v1, mean)", "v2_mean": "cos(v2, mean)", "v3_mean": "cos(v3, mean)",
     "v1_v2": "cos(v1, v2)", "v1_v3": "cos(v1, v3)", "v2_v3": "cos(v2, v3)",
@@ -42,11 +41,8 @@ def filter_maps(
 
     *What to see:* choosing the ends makes opposite groups out of noise, too; {{ said("emergence/filters-gather",
     holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
-    (wider network, difference of mean cosines).
-
-    Maps by $1 - \cos$ of the filters of each stage's last convolution (rows) during training. Green, red: both ends
-    of the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: of Gaussian
-    filters.
+    (wider network). Maps by $1 - \cos$ of each stage's last convolution. Green, red: ends of the final leading
+    direction. Numbers: mean cosines to their centres, cosine of these; right: Gaussian filters.
     """
     width = config["widths"][place]
     own, numbers = pick(maps, width=width), pick(values, width=width, replicate=0)
@@ -82,12 +78,10 @@ def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[
 def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
-    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better
-    than shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network).
-
-    Cosines among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal
-    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets
-    the thesis' ResNet(128) and (256), beside the last stage.
+    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better than
+    shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network). Cosines
+    among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal: 0 and
+    0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets: printed.
     """
     own = values[values["group"].isin(list(DESCENTS))]
     means = summary(own, ["width", "stage", "group", "quantity"])
@@ -108,8 +102,6 @@ def gradient_directions(values: pd.DataFrame, paper_values: PaperValues) -> Tabl
 
 
 class OfFilters(Claims):
-    """The wider of the networks."""
-
     paper, kind, possible = "emergence", THEOREM, (-1.0, 1.0)
     out_of_reach = first_of(needs(filters__replicates=5, filters__epochs=20, filters__widths=16),
                             original("filters__pictures__original"))  # fmt: skip
@@ -117,11 +109,9 @@ class OfFilters(Claims):
 
     @property
     def artefact(self):
-        """The measurements of the wider network."""
         return f"emergence/measurements/filters/{max(self.config['filters']['widths'])}.parquet"
 
     def widest(self, **where):
-        """The rows of the wider network."""
         return pick(self.values, width=self.values["width"].max(), **where)
 
     @claim("Figures A.16 and A.17", "mean cosine with the own centre after the last epoch, minus the larger of that "

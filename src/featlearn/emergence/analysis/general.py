@@ -6,49 +6,10 @@ import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
-from featlearn.core.frames import pick
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import side_by_side, summary
-from featlearn.emergence.frames import ARMS, accuracies, by_replicate
-
-#: Arms of the table, as people call them.
-SHOWN = {
-    "network": "network", "two_step": "head after two steps", "ntk": "NTK",
-    "rf": "random features", "rbf": "RBF kernel", "linear": "linear on the input",
-    "threshold": "best threshold on the count", "known patterns": "least squares on the patterns",
-    "cosine": "cosine after two steps", "mu": "incoherence (mu)",
-}  # fmt: skip
-
-
-@table("general")
-def general(values: pd.DataFrame) -> Table:
-    r"""The general setting: patterns that overlap, inputs with noise
-
-    *What to see:* {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all these
-    fixed features", fails="at noise 0.1 the network is not ahead of all these fixed features") }}.
-
-    Test accuracies on parity labels by the noise $\sigma_\zeta$ in each coordinate; arms as in Table A.1. Below: what
-    least squares with the true dictionary recovers; cosine of the median neuron with the sum of relevant patterns;
-    overlap of patterns ($\sqrt{d}$ times their largest inner product).
-    """
-    rows, others = [], {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
-    for cell, own in values.groupby("cell", sort=False):
-        for arm in SHOWN:
-            name, quantity = others.get(arm, (arm, "test"))
-            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
-                    else by_replicate(pick(own, arm=name), quantity))  # fmt: skip
-            each = seen.rename("value").reset_index()
-            rows.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
-    result = summary(pd.concat(rows).sort_values("noise", kind="stable"), ["arm", "noise"])
-    words = result["noise"].map(lambda noise: f"noise {noise:g}")
-    named = result.assign(arm=result["arm"].map(SHOWN), noise=words)
-    shown = side_by_side(named, ["arm"], "noise", {name: name for name in words.unique()})
-    return Table(result, shown)
+from featlearn.emergence.frames import accuracies
 
 
 class OfTheGeneralSetting(Claims):
-    """The network against fixed features."""
-
     paper, kind = "emergence", OBSERVATION
     artefact = "emergence/measurements/general/0.1.parquet"
     out_of_reach = needs("general", replicates=5, pairs=100, samples__train=10000, data__patterns=100,

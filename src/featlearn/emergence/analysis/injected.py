@@ -33,9 +33,7 @@ ARMS = {
     "majority": "majority", "teacher": "the teacher, by own labels",
 }  # fmt: skip
 PARTS = {"train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"}
-#: The measurements of most claims.
 STUDENTS = "emergence/measurements/injected/mnist-students.parquet"
-#: Arm and part of each curve, and how it is drawn.
 CURVES = {
     ("mixture", "original"): ("mixture: pictures", COLOURS["blue"], "-"),
     ("mixture", "injected"): ("mixture: injected inputs", COLOURS["red"], "-"),
@@ -44,7 +42,6 @@ CURVES = {
     ("fewer", "original"): ("the mixture's pictures alone", COLOURS["purple"], "--"),
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
-#: Injected inputs, sets of pictures and networks in words.
 KINDS = {"gaussian": "Gaussian inputs", "covariance": "Gaussian inputs with their covariance",
          "pictures": "other pictures"}  # fmt: skip
 SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
@@ -67,17 +64,16 @@ def student_curves(
 ) -> Figure:  # fmt: skip
     """Do students learn a teacher's labels of pictures better than of noise? {{ words }}
 
-    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between
-    pictures and noise exceeds that of a linear classifier", fails="the student's gap between pictures and noise does
-    not exceed that of a linear classifier") }}.
-
-    Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
-    alone; dotted: of true labels, scored by these.
+    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between both
+    exceeds a linear classifier's", fails="the student's gap between both does not exceed a linear classifier's") }}.
+    Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures alone;
+    dotted: of true labels.
 
     ---
 
-    FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
-    part="original") }} replicates, mixtures with 95 % intervals.
+    FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first stage. Means of {{ value("student-accuracies",
+    "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") }} replicates, mixtures with
+    95 % intervals. Students of true labels are scored by these.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -110,14 +106,15 @@ def _set(config: Config, name: str) -> str:
 def descent(curves: pd.DataFrame, config: Config) -> Figure:
     """Does the best student grow with its teacher (Figure A.22)?
 
-    *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of
-    the students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss
-    does not lie further right") }}, in doublings of the size.
+    *What to see:* {{ said("emergence/minimum-moves-with-the-teacher", holds="for the largest teacher the minimum of the
+    students' test loss lies further right", fails="for the largest teacher the minimum of the students' test loss does
+    not lie further right") }}, in doublings of the size. Test (solid) and training loss (dashed) by size, at equal
+    steps: of teachers, then of students on Gaussian inputs labelled by teachers of growing size. Dotted: Algorithm 3.
 
-    Test (solid) and training loss (dashed) by size, at equal steps: teachers on labelled pictures; then students on
-    Gaussian inputs labelled by teachers of growing size, from that of Algorithm 3 (dotted) on. Means of {{
-    value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture", part="original") }}
-    replicates with 95 % intervals.
+    ---
+
+    Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture",
+    part="original") }} replicates with 95 % intervals.
     """
     chosen = pick(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
@@ -148,16 +145,10 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
 def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
-    *What to see:* a linear classifier shows the gap between pictures and noise as well; that the student's is larger
-    {{ verdict("emergence/noise-is-learned-worse") }}, and that a wider student's is {{
-    verdict("emergence/wider-student-separates") }}.
-
-    Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
-    mixture.
-
-    ---
-
-    Baselines are converged on the mixture, with penalties validated on it.
+    *What to see:* a linear classifier shows the gap between pictures and noise as well; {{
+    said("emergence/noise-is-learned-worse", holds="the student's is larger", fails="the student's is not larger") }};
+    {{ said("emergence/wider-student-separates", holds="a wider student's exceeds it", fails="a wider student's does not
+    exceed it") }}. Final accuracy, by the teacher's labels unless a row says otherwise.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")
@@ -172,8 +163,6 @@ def student_accuracies(values: pd.DataFrame) -> Table:
 
 
 class OfStudents(Claims):
-    """Students of teachers on the pictures that are always there."""
-
     paper, kind = "emergence", THEOREM
     out_of_reach = first_of(
         needs("injected__mnist", replicates=5, students__steps=600, pictures__samples__train=800,

@@ -1,7 +1,4 @@
-"""Networks on the hypercube mixture: maps of weights and centres, coverage, signs.
-
-Bands are from one run of each setting, with one seed.
-"""
+"""Networks on the hypercube mixture: maps of weights and centres, coverage, signs."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from featlearn.emergence.frames import bracketed
 
 SETTINGS = {"first": "Experiment 1 (k = 4)", "second": "Experiment 2 (k = 4, d = 25)",
             "third": "Experiment 3 (k = 5)"}  # fmt: skip
-#: Marker and colour of a centre, by its label.
 CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 
 
@@ -29,11 +25,9 @@ CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 def mixture_maps(maps: pd.DataFrame) -> Figure:
     r"""Do weights move to the centres of the clusters (Figure A.12)?
 
-    *What to see:* {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it",
-    fails="at the end some centre has no neuron along it") }}, by the cosine of the worst centre.
-
-    Maps of all weights and centres (scaling by $1 - \cos$), one replicate; rows: experiments of Table A.6; columns:
-    start, middle, end. The number is measured in the whole space, of which two dimensions show little.
+    *What to see:* {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it", fails="at
+    the end some centre has no neuron along it") }}, by the cosine of the worst centre in the whole space, of which two
+    dimensions show little. Maps by $1 - \cos$ of weights and centres; rows: experiments of Table A.6.
     """
     seen = {words: list(pick(maps, setting=setting).groupby("epoch"))
             for setting, words in SETTINGS.items()}  # fmt: skip
@@ -52,7 +46,6 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
     return drawn
 
 
-#: Rows of the table: quantities as people call them.
 QUANTITIES = {
     "d": "dimension (d)", "k": "directions (k)", "clusters": "clusters", "sigma_r": "noise (sigma_r)",
     "accuracy": "network: test accuracy", "worst": "worst centre's best cosine",
@@ -70,10 +63,8 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Gaussian mixtures: settings and outcome
 
     *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it", fails="not every
-    centre has a neuron along it") }}.
-
-    Settings as measured, the thesis' in brackets; then the network after its last epoch (near: cosine above 0.8),
-    converged heads on the raw input and on the ReLUs of the start, and cosines of gradients. Chance is 1/2.
+    centre has a neuron along it") }}. Settings as measured, the thesis' in brackets; then the network after its last
+    epoch (near: cosine above 0.8), converged heads, and cosines of gradients. Chance is 1/2.
 
     ---
 
@@ -97,8 +88,6 @@ def mixture_settings(values: pd.DataFrame, paper_values: PaperValues) -> Table:
 
 
 class OfTheMixture(Claims):
-    """Neurons at the end of the training, and the centres of the clusters."""
-
     paper, kind = "emergence", THEOREM
     artefact = "emergence/measurements/mixture/values.parquet"
     changed = "A theorem since a published run, an observation before: it is printed."
@@ -106,7 +95,6 @@ class OfTheMixture(Claims):
                          settings__first__samples__train=2500, settings__third__samples__train=5000)  # fmt: skip
 
     def end(self, setting, quantity):
-        """A quantity after the last epoch."""
         own = pick(self.values, setting=setting, quantity=quantity)
         return per_replicate(own[own["epoch"] == own["epoch"].max()])
 

@@ -32,19 +32,17 @@ SETS = {"mnist": "for MNIST 0/1", "cifar10": "for CIFAR-10", "svhn": "for SVHN 0
 @figure("fig-a-14", cell="cifar10", words="two classes of pictures (Figure A.14)")
 @figure("fig-a-15", cell="svhn", words="two digits, light or dark (Figure A.15)")
 def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Figure:
-    r"""Where do the neurons of a two-layer network point? {{ words }}
+    r"""Where do the neurons point? {{ words }}
 
     *What to see:* on digits 0 and 1 {{ said("emergence/neurons-gather", holds="neurons gather from the usual start",
-    fails="neurons do not gather from the usual start at this rate") }} of their directions left.
-
-    Maps by $1 - \cos$ of the weights of 50 ReLU neurons, one replicate, from the usual start (top) and a far smaller
-    one. Blue, orange: sign of the final output weight; stars: plus and minus the mean of $yx$.
+    fails="neurons do not gather from the usual start at this rate") }} of their directions left (top; below a far
+    smaller start). Maps by $1 - \cos$ of 50 ReLU neurons. Blue, orange: sign of the output weight; stars: $\pm E[yx]$.
 
     ---
 
     Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
-    quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}",
-    which="largest start", moment="end", quantity="directions") | number }} are left above.
+    quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}", which="largest
+    start", moment="end", quantity="directions") | number }} are left above. One replicate is shown.
     """
     own = pick(maps, cell=cell)
     steps = sorted(own["step"].unique())
@@ -69,11 +67,9 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
 def neuron_directions(values: pd.DataFrame) -> Table:
     """How many directions the neurons share
 
-    *What to see:* two opposite groups are one direction, four groups along two orthogonal lines two, 50 random
-    weights of 64 pixels about 28.
-
-    Directions: the participation ratio of the squared singular values of the normalised weights. Start: scale of the
-    random start, 1 the usual one. Below: converged heads, penalties chosen on validation pictures.
+    *What to see:* two opposite groups are one direction, four groups along two orthogonal lines two, 50 random weights
+    of 64 pixels about 28. Directions: participation ratio of the squared singular values of the normalised weights.
+    Start: its scale, 1 the usual one. Below: converged heads.
     """
     values = values.rename(columns={"cell": "pictures"})
     along = values[values["quantity"].isin(list(WORDS))].assign(arm="network")
@@ -101,8 +97,6 @@ def neuron_directions(values: pd.DataFrame) -> Table:
 
 
 class OfDirections(Claims):
-    """Directions that the neurons share on the digits 0 and 1."""
-
     paper = "emergence"
     out_of_reach = first_of(
         needs("neurons__mnist", replicates=5, neurons=50, shown=300),

@@ -2,12 +2,10 @@
 
 A *cell* is a law of the data with its sizes. In each, the network, its Taylor model at the start
 (NTK) and random features learn from the same samples and the same start, with the structure of the
-inputs and without. Beside them stand what needs no training of features: converged heads on the
-features of the start and after one and two steps and on Fourier features of an RBF kernel, a linear
-classifier on the raw input, the best threshold on the number of relevant patterns, and the
-majority. Where the classes are unequal the network is also trained from two full steps by the plain
-loss, in which the frequent label weighs more. Without structure no rate of descent fits the
-training samples: there a cell may ask for Adam and a length of its own (``flat``).
+inputs and without; where classes are unequal also the network from two full steps by the plain
+loss, in which the frequent label weighs more. Beside them stand converged heads on frozen features,
+a linear classifier, the best threshold and the majority. Without structure no rate of descent fits
+the training samples: there a cell may ask for Adam and a length of its own (``flat``).
 """
 
 from __future__ import annotations
@@ -65,11 +63,9 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: What is recorded along a training: accuracies on the parts, and of the test samples the mean of
-#: both labels' accuracies.
+#: What is recorded along a training: accuracies on the parts, and the test mean over both labels.
 RECORDED = (*PARTS, "balanced")
-#: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
-#: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
+#: Parts that are looked at along the way; all are at the end. The NTK's step is chosen afterwards.
 LOOKED = {"ntk": PARTS}
 #: Training samples of which the accuracy is recorded along the way.
 SHOWN = 5000
@@ -77,13 +73,11 @@ SHOWN = 5000
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
 #: Of these what is a model on the neurons of the start.
 FIXED = ("rf", "ntk")
-#: Penalties of the converged heads; see :mod:`featlearn.core.heads`. Two classes are one question,
-#: whose weights are the difference of those of both: half the penalty has the same optimum.
+#: Penalties of the converged heads: of two classes half of those in :mod:`featlearn.core.heads`.
 PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
 #: Fourier features of the RBF kernel (Corollary 2.3): as many as most cells have pairs.
 FOURIER = 300
-#: Widths of that kernel that are tried, in units of the root mean square distance of two inputs:
-#: with the last it is nearly a polynomial of low degree.
+#: Widths of that kernel, in units of the root mean square distance of two inputs.
 WIDTHS = (0.5, 2.0, 8.0, 32.0)
 #: Penalties of its heads: narrow kernels need larger ones.
 KERNEL_PENALTIES = (0.5, 0.05, *PENALTIES)
@@ -248,8 +242,7 @@ def chosen_stages(
 ) -> dict[str, dict[str, float]]:  # fmt: skip
     """Of every arm the rates with the best accuracy on the validation samples of a pilot.
 
-    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A
-    network counts at its end, the others at their best moment, as they do in the tables. ``arms``
+    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. ``arms``
     are the places of their candidates in the config; where all have one there is no pilot.
     """
     tried = {arm: _candidates(cell, place) for arm, place in arms.items()}
@@ -365,8 +358,7 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
 def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
     """Converged heads on frozen features, on those of an RBF kernel, and on the raw input.
 
-    In float64 and on standardised features: after one step the features of a neuron differ by a
-    millionth of a millionth from sample to sample.
+    In float64, on standardised features: after one step those of a neuron differ by 1e-12.
     """
     labels = {part: (y > 0).long()[..., None] for part, y in problem.y.items()}
     pairs, drawn = problem.cell["pairs"], problem.streams("rbf")

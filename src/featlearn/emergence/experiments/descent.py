@@ -1,8 +1,7 @@
 """The size of the teacher, and of students on injected inputs that it labels (Figure A.22).
 
-Teachers of all sizes learn the pictures; the size at the minimum of the classical U-shaped curve of
-validation losses is chosen (Algorithm 3). Teachers of that size and of larger ones then label
-Gaussian inputs, and students of all sizes learn these.
+Teachers of all sizes learn the pictures; the size at the classical minimum of validation losses is
+chosen (Algorithm 3). Such teachers and larger ones label Gaussian inputs for students of all sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 COLUMNS = [
     "pictures", "curve", "teacher", "size", "parameters", "quantity", "replicate", "value",
 ]  # fmt: skip
-#: Inputs and labels by part.
 Data = Mapping[str, tuple[Tensor, Tensor]]
 
 

@@ -2,12 +2,8 @@
 
 ``ResNet(m)`` is ResNet-18 with m filters in its first stage. A filter is one output channel of the
 last convolution of a stage, normalised. The thesis picks two groups by hand; here they are the ends
-along the leading direction of all filters. Such a choice makes groups of pure noise too, so the
-same choice is made at the start and among Gaussian filters.
-
-Directions of gradients are compared along plain descent from the start, with the labels and with
-shuffled ones, and in the training itself, where momentum and small batches turn them. The thesis
-gives neither rate nor batch.
+along the leading direction, as at the start and among Gaussian filters. Directions of gradients are
+compared along plain descent, with labels and with shuffled ones, and in the training itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The general setting (appendix A.8): patterns that are not orthogonal, inputs with noise.
 
 ``x = M phi + zeta / scale``: the columns of M have length one and are only nearly orthogonal, zeta
-is Gaussian in all d directions. No coordinates of the patterns serve here, and everything is
-trained in the d coordinates of the input. The thesis has a theorem on it and no experiment.
+is Gaussian. All is trained in the d coordinates of the input. The thesis has no experiment.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Gaussians at the corners of a cube, labelled by the parity of the signs (appendix A.7.4).
 
 A wide network with plain ReLUs learns the labels by stochastic gradient descent on the logistic
-loss, which the thesis calls typical practice. Measured: is every cluster covered by a neuron along
-its centre, do neurons turn to centres, and which sign do their output weights have there? At the
-start, where weights are Gaussian, stand the same numbers for weights that learned nothing.
+loss, which the thesis calls typical practice. Measured, at the start and along the training: is
+every cluster covered by a neuron along its centre, and which sign has its output weight?
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 PARTS = ("train", "validation", "test")
-#: Recorded along a training, a number a replicate: test accuracy; cosine of the centre that is
-#: worst off with its best neuron; share of centres with a neuron above COVERED; of neurons above
-#: NEAR with a centre; share of these whose output weight has the sign of the centre's label.
+#: Test accuracy; worst centre's cosine with its best neuron; shares: of centres with a neuron above
+#: COVERED, of neurons above NEAR with a centre, of these with the sign of the centre's label.
 RECORDED = ("accuracy", "worst", "covered", "aligned", "sign")
 COVERED, NEAR = 0.9, 0.8
 #: Steps over which the directions of gradients are compared.

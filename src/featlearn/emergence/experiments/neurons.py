@@ -88,9 +88,8 @@ def _measured(
 def directions(unit: Tensor) -> Tensor:
     """How many directions the rows of ``unit`` (R, m, d) share, opposite ones counted once.
 
-    The participation ratio of the squared singular values, (R,): 1 where all weights lie along one
-    line (two opposite clusters), 2 along two equally strong orthogonal ones (four clusters), and
-    about ``m d / (m + d)`` for m random directions.
+    The participation ratio of the squared singular values, (R,): 1 along one line, 2 along two
+    equal orthogonal ones, and about ``m d / (m + d)`` for m random directions.
     """
     energy = torch.linalg.svdvals(unit).square()
     return energy.sum(1).square() / energy.square().sum(1)

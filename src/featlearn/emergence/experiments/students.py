@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 COLUMNS = ["pictures", "cell", "arm", "part", "step", "replicate", "value"]
-#: Inputs and labels.
 Pair = tuple[Tensor, Tensor]
 #: Accuracies (R,) by part and step.
 History = dict[tuple[str, int], Tensor]
@@ -68,8 +67,7 @@ def measure(job: Job) -> Results:
 
 
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
-    """Pictures of another set, as many as these and of their shape. Raises ``FeatlearnError`` if
-    their shape is another, or they are too few."""
+    """Pictures of another set, as many and of this shape. Raises ``FeatlearnError`` otherwise."""
     for part, own in pictures.x.items():
         result = others.x[part]
         if result.shape[2:] != own.shape[2:] or result.shape[1] < own.shape[1]:
@@ -83,8 +81,7 @@ def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
 
 @dataclass
 class World:
-    """What the cells share: pictures, injected inputs, teachers, and students that differ in
-    nothing."""
+    """What the cells share: pictures, injected inputs, teachers, and students."""
 
     config: Mapping[str, Any]
     teacher_size: int
@@ -95,8 +92,7 @@ class World:
     shared: dict[tuple[int, str, str], History] = field(default_factory=dict)
 
     def kind(self, name: str) -> tuple[Mapping[str, Tensor], Network]:
-        """Injected inputs of this kind by part, and the teacher that labels every mixture with
-        them."""
+        """Injected inputs of this kind by part, and the teacher that labels them."""
         if name not in self.kinds:
             x = self.pictures.x
             new: Mapping[str, Tensor]

@@ -13,7 +13,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
-from featlearn.fourier.labels import task_of
+from featlearn.fourier.analysis import task_of
 
 #: Share of a map's power that is judged, by the number of inputs: one frequency of queries, or two.
 WAVES = {"three": "pair", "four": "two", "five": "pair"}
@@ -32,8 +32,7 @@ def attention_maps(
     *What to see:* stripes above, few points below. {{ said("fourier/attention-waves-{{ cell }}", holds="After training
     few waves have most of the power", fails="After training few waves have less than half of the power") }}; of other
     orbits the layer answers {{ value("attention", cell="{{ cell }}", quantity="new") | percent }}. Columns are random
-    heads of one network with the heading's task (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers,
-    less the mean over keys. Below: power of each wave.
+    heads (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers, less the mean over keys. Below: power.
     """
     own = pick(maps, cell=cell)
     places = sorted(own["place"].unique())
@@ -111,10 +110,7 @@ def reach(cell: str, modulus: int, steps: int) -> OutOfReach:
 
 
 class Attention(Claims):
-    """Of the heads of each replicate."""
-
     paper, kind = "fourier", OBSERVATION
-    artefact = "fourier/measurements/attention/three-heads.parquet"
     out_of_reach = reach("three", 23, 2500)
 
     def mean(self, column, cell, moment="end"):

@@ -21,10 +21,10 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.fourier.analysis import last, task_of
 from featlearn.fourier.closed_forms import expected_peak, frequencies
 from featlearn.fourier.config import INPUTS as CELLS
 from featlearn.fourier.config import PURE
-from featlearn.fourier.labels import QUANTITIES, last, task_of
 
 
 @figure("fig-4-1", cell="four", label="Figure 4.1", printed="4 numbers mod 47")
@@ -35,8 +35,8 @@ def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printe
 
     *What to see:* {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of the active neurons have
     one frequency, and {{ value("circuits", cell="{{ cell }}", quantity="active") | percent }} of all are active. Rows
-    are random active neurons of the heading's task (thesis: {{ printed }}). Left: weights on the first input, with the
-    Fourier series through them. Right: power at each frequency (dots: other vectors, black the output).
+    are random active neurons (thesis: {{ printed }}). Left: weights on the first input, with the Fourier series through
+    them. Right: power at each frequency (dots: other vectors, black the output).
     """
     own = pick(weights, cell=cell)
     places = sorted(own["place"].unique())
@@ -89,11 +89,10 @@ def spectra(
 ) -> Figure:
     """{{ label }}: the frequencies of all neurons, and how pure they are
 
-    *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one
-    frequency, share", fails="not nearly all power of all neurons lies at one frequency, share") }}; of active neurons
-    it is {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons of the
-    heading's task (thesis: {{ printed }}), dark those of active ones: (a) strongest frequency, (b, c) its share before
-    and after training. Dashed: even counts, and white noise.
+    *What to see:* {{ said("fourier/figure-{{ claim }}c", holds="nearly all power of all neurons lies at one frequency",
+    fails="not nearly all power of all neurons lies at one frequency") }}; of active neurons it is {{ value("circuits",
+    cell="{{ cell }}", quantity="peak") | percent }}. Input vectors of all neurons (thesis: {{ printed }}), dark if
+    active: (a) strongest frequency, (b, c) its share before and after training. Dashed: even, white noise.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     every = neurons[(neurons["cell"] == cell) & (neurons["vector"] <= k)]
@@ -116,6 +115,14 @@ def spectra(
     return drawn
 
 
+#: Of a trained network, in the order of the tables; see ``experiments/training.py``.
+QUANTITIES = {
+    "train": "training accuracy", "test": "test accuracy", "least": "least margin",
+    "mean": "mean margin", "active": "active", "single": "of one frequency",
+    "single of all": "of one frequency, of all", "peak": "largest power",
+    "peak of all": "largest power, of all", "residual": "phases off by",
+    "equal": "weakest frequency",
+}  # fmt: skip
 NOTES = (
     r"Margins over $\gamma^*$, on the measured inputs. Of one frequency: share of the active "
     "neurons with more than nine tenths of the power of each vector at the same frequency; largest "

@@ -16,8 +16,8 @@ from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.fourier.analysis import task_of
 from featlearn.fourier.config import ANSWERED, FITTED
-from featlearn.fourier.labels import SPLITS, task_of
 
 PARTS: dict[str, tuple[str, str, Any]] = {
     "train": ("training", "blue", "-"),
@@ -25,6 +25,7 @@ PARTS: dict[str, tuple[str, str, Any]] = {
     "known": ("test, a permutation was taught", "orange", "--"),
     "new": ("test, none was taught", "green", ":"),
 }
+SPLITS = {"tuples": "at random", "orbits": "by orbits"}
 #: Shares of known test inputs between which both kinds are drawn.
 BOTH = (0.02, 0.98)
 
@@ -35,10 +36,14 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
 
     *What to see:* delays in octaves of steps. Random split (above): {{ said("fourier/grokking", holds="2 numbers
     generalise long after they fit", fails="2 numbers generalise as they fit") }}; {{ said("fourier/grokking-weakens",
-    holds="4 change it, weakening", fails="4 change it, not weakening") }}. Permutations on one side (below): {{
-    said("fourier/split-matters", holds="3 and 4 numbers wait longer", fails="3 or 4 numbers do not wait longer") }};
-    {{ said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it, change", fails="4 weaken it, change") }}.
-    A line for each replicate, until it fits and has answered (dot); weight decay 1, printed .001.
+    holds="4 weaken it", fails="4 do not weaken it") }}. Permutations on one side (below): {{
+    said("fourier/split-matters", holds="3 and 4 wait longer", fails="3 or 4 do not wait longer") }}; {{
+    said("fourier/grokking-weakens-by-orbits", holds="4 do not weaken it", fails="4 weaken it") }}. A line a replicate,
+    until it answers (dot).
+
+    ---
+
+    The weight decay is 1; printed is .001.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
     drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)

@@ -16,7 +16,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, interval
-from featlearn.fourier.labels import last, task_of
+from featlearn.fourier.analysis import last, task_of
 
 MARGINS = {"least": ("least margin", COLOURS["blue"]), "mean": ("mean margin", COLOURS["sky"]),
            "spread": ("equally weighted", COLOURS["orange"])}  # fmt: skip
@@ -27,11 +27,10 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     r"""Training finds the network of maximum margin
 
     *What to see:* {{ said("fourier/margin-reached", holds="the least margin comes to the maximum", fails="the least
-    margin stays below the maximum") }}; {{ said("fourier/margin-never-above", holds="no margin is above, largest",
-    fails="the margins do not end just below it, largest") }}; {{ said("fourier/margin-at-any-strength", holds="every
-    penalty reaches it, least", fails="not every penalty reaches it, least") }}. Margins over $\gamma^*$ (dashed,
-    Theorem 4.9): along the steps (left), then at the end over the penalty $\lambda$. Thin lines or dots: replicates;
-    thick: mean, with its 95 % interval.
+    margin stays below the maximum") }}; {{ said("fourier/margin-never-above", holds="no margin is above", fails="the
+    margins do not end just below it") }}; {{ said("fourier/margin-at-any-strength", holds="every penalty reaches it",
+    fails="not every penalty reaches it") }}. Margins over $\gamma^*$ (dashed): along the steps (left), then at the end
+    over the penalty $\lambda$. Thin lines or dots: replicates; thick: means, 95 % intervals.
 
     ---
 
@@ -43,11 +42,16 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     for ax, cell in zip(axes, ("full", "full", "strengths"), strict=True):
         ends = pick(curves, cell=cell)
         ends = ends[ends["step"] == ends["step"].max()]
-        for quantity, look in MARGINS.items():
+        for quantity, (words, colour) in MARGINS.items():
             if ax is axes[0]:
-                _along(ax, pick(full[full["step"] > 0], quantity=quantity), *look)
-            else:
-                _at_the_end(ax, pick(ends, quantity=quantity), *look)
+                _along(ax, pick(full[full["step"] > 0], quantity=quantity), words, colour)
+                continue
+            own = pick(ends, quantity=quantity)
+            sns.lineplot(own, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
+                         marker="o", err_style="bars", errorbar=interval)  # fmt: skip
+            if own["replicate"].nunique() <= FEW:
+                ax.plot(own["penalty"], own["value"], "o", color=COLOURS["ink"], markersize=2.4,
+                        alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
         ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
         ax.set(title=task_of(config, cell), xlabel="step" if ax is axes[0] else r"$\lambda$",
                xscale="log", ylabel=r"margin / $\gamma^*$")  # fmt: skip
@@ -55,15 +59,6 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-def _at_the_end(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
-    """Means over the penalty, and a dot for each of few replicates."""
-    sns.lineplot(frame, x="penalty", y="value", label=words, ax=ax, color=colour, legend=False,
-                 marker="o", err_style="bars", errorbar=interval)  # fmt: skip
-    if frame["replicate"].nunique() <= FEW:
-        ax.plot(frame["penalty"], frame["value"], "o", color=COLOURS["ink"], markersize=2.4,
-                alpha=0.6, markeredgewidth=0, zorder=3)  # fmt: skip
 
 
 def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
@@ -76,8 +71,6 @@ def _along(ax: Axes, frame: pd.DataFrame, words: str, colour: str) -> None:
                      ax=ax)  # fmt: skip
 
 
-#: Of the two cells that are judged.
-FULL = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
 DECAYED = needs("margins__decay", modulus=23, replicates=3, training__steps=2000)
 PILOTED = (
     "Strong decay has a share of its own, and bands are below what pilots on other streams gave: "
@@ -86,9 +79,8 @@ PILOTED = (
 
 
 class Margins(Claims):
-    """After the last step."""
-
-    paper, kind, out_of_reach = "fourier", THEOREM, FULL
+    paper, kind = "fourier", THEOREM
+    out_of_reach = needs("margins__full", modulus=11, replicates=5, training__steps=1000)
 
     def last(self, quantity, cell="full", arm="penalty"):
         return last(self.curves, quantity, cell=cell, arm=arm)

@@ -8,7 +8,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.publish import Table, table
-from featlearn.fourier.labels import task
+from featlearn.fourier.analysis import task
 
 
 @table()
@@ -35,8 +35,6 @@ def maximum_margin(constructions: pd.DataFrame) -> Table:
 
 
 class Theory(Claims):
-    """Of one neuron alone."""
-
     paper, kind, possible = "fourier", THEOREM, POSITIVE
 
     @claim("Lemma 4.10; that no start ends elsewhere is ours", r"objective over $\gamma^*$ that a start ends at, the "

@@ -1,8 +1,7 @@
 """The maps of trained attention heads, a cell for each number of inputs (Figures 4.3, C.5, C.6).
 
-``accuracies`` along the steps, on training inputs, all others, and those that are permutations of
-one for training (``known``) or not (``new``). ``heads``: each head's map at start and end.
-``maps``: some maps, and the power of their waves.
+``accuracies`` along the steps, by part (:mod:`featlearn.fourier.grokking`). ``heads``: each head's
+map at start and end. ``maps``: some maps, and the power of their waves.
 """
 
 from __future__ import annotations

@@ -130,8 +130,7 @@ LEVELS = {"train": FITTED, "test": ANSWERED}
 
 
 def passages(curves: pd.DataFrame) -> pd.DataFrame:
-    """First steps at which each network was seen to fit and to answer. ``curves``: columns model,
-    split, replicate, step, part and value."""
+    """First steps at which networks fit and answer, from :func:`measure`'s ``curves``."""
     keys, rows = ["model", "split", "replicate"], []
     for key, own in curves.groupby(keys, sort=False):
         first = {}

@@ -1,8 +1,7 @@
 """The theory in numbers: networks of maximum margin, and one neuron that climbs from random starts.
 
 ``constructions``: a row for each construction and (k, p), by enumeration of all p^k inputs.
-``ascent``: the objective of a neuron along its steps, a replicate a start; ``neurons``: what it is
-at the start and in the end.
+``ascent``: the objective of a neuron along its steps, a replicate a start; ``neurons``: its ends.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Polynomial networks trained on sums modulo p, cell by cell: margins, spectra, accuracies.
 
 A cell is a task (k and p), a share of inputs for training, and *arms* of other width, penalty or
-weight decay, which share start, split and batches; a cell is one batch of networks, where narrower
-arms have neurons that stay zero. ``curves``: quantities along the steps (:data:`QUANTITIES`);
-``neurons``: each weight vector's strongest frequency at start and end; ``heads``: fixed-feature
-baselines; ``weights``: all vectors of some neurons.
+weight decay, which share start, split and batches. ``curves``: quantities along the steps
+(:data:`QUANTITIES`); ``neurons``: each weight vector's strongest frequency at start and end;
+``heads``: fixed-feature baselines; ``weights``: all vectors of some neurons.
 """
 
 from __future__ import annotations
@@ -30,10 +29,9 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Of a network, over the inputs that are looked at: accuracies on those for training and on all
-#: others, and margins over gamma*, see ``network.Margins``; of the active neurons the share of one
-#: frequency, the mean peak of their input vectors and the median phase residual (radians); the
-#: smallest contribution of a frequency to the margin times their number.
+#: Accuracies on inputs for training and others; margins over gamma* (``network.Margins``); of the
+#: active neurons the share of one frequency, mean peak of input vectors and median phase residual
+#: (radians); the smallest contribution of a frequency to the margin times their number.
 QUANTITIES = ("train", "test", "least", "mean", "spread", "single", "peak", "residual", "equal")
 #: Steps at which networks are looked at, the start and the end among them.
 LOOKS = 12

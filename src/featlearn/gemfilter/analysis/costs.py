@@ -21,18 +21,16 @@ LOOKS = {"full": ("ink", "o", "-"), "snapkv": ("blue", "s", "--"), "gemfilter": 
 def costs(costs: pd.DataFrame, label: str) -> Figure:
     """Figure {{ label }}: what does GemFilter save, in operations and memory?
 
-    *What to see,* at the longest prompt: {{ said("gemfilter/memory-prompt", holds="reading it takes 30 % less memory
-    than SnapKV, ratio", fails="reading it does not take 30 % less memory than SnapKV, ratio") }}; {{
-    said("gemfilter/memory-bottleneck-as-printed", holds="reading it takes most of GemFilter's memory, over the rest",
-    fails="reading it takes less of GemFilter's memory than the answer, over it") }}; {{
-    said("gemfilter/speed-phi-as-printed", holds="Phi 3.5 Mini comes to
-    the printed 2.4 times, by operations", fails="Phi 3.5 Mini does not come to the printed 2.4 times, by operations")
-    }}. Operations of the prompt (left); peak memory in the prompt (middle) and in generation (right).
+    *What to see,* at the longest prompt: {{ said("gemfilter/memory-prompt", holds="reading takes 30 % less memory than
+    SnapKV, ratio", fails="reading does not take 30 % less memory than SnapKV, ratio") }}; {{
+    said("gemfilter/memory-bottleneck-as-printed", holds="reading takes most of GemFilter's memory, over the rest",
+    fails="reading takes less of GemFilter's memory than the answer, over it") }}; {{
+    said("gemfilter/speed-phi-as-printed", holds="Phi 3.5 Mini comes to the printed 2.4 times", fails="Phi 3.5 Mini does
+    not come to the printed 2.4 times") }}. Operations of the prompt; peak memory in prompt and generation.
 
     ---
 
-    Counted at 16 bits, both runs of GemFilter; memory is that of weights, keys and values, in the prompt without layers
-    beyond $r$.
+    Counted at 16 bits, both runs of GemFilter; memory of weights, keys and values, in the prompt up to layer $r$.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names
@@ -109,7 +107,6 @@ class Phi(Claims):
 
     @classmethod
     def made(cls, config):
-        """None where the config has other models."""
         models = config["language"]["models"] or config["costs"]["models"]
         return [cls(config)] if "phi-3.5-mini" in models else []
 

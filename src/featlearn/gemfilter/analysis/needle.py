@@ -1,7 +1,4 @@
-"""Needles in haystacks: heat maps, layers and selected tokens.
-
-Bands are from pilots on other streams and from the hand-written weights.
-"""
+"""Needles in haystacks: heat maps, layers and selected tokens."""
 
 from __future__ import annotations
 
@@ -43,8 +40,11 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 
     *What to see:* whether the kept tokens (blue) cover the needle (orange). At all depths {{
     said("gemfilter/wired-finds", holds="the hand-wired network answers most prompts exactly", fails="the hand-wired
-    network answers too few prompts exactly") }}. One prompt, needle in the middle; below, the kept text, the needle in
-    brackets. In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers.
+    network answers too few prompts exactly") }}. One prompt; below, the kept text, the needle in brackets.
+
+    ---
+
+    In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers.
     """
     first = texts["network"].iloc[0]
     shown = pick(texts, network=first)
@@ -72,9 +72,8 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 def last_rows(rows: pd.DataFrame) -> Figure:
     """Figure 9.2: where the last token points, layer by layer
 
-    *What to see:* the needle, between the orange lines: the hand-wired network points there by construction, a
-    trained one has learned to. Products of the last query with all keys, summed over heads, over the layer's largest,
-    on one of the shortest prompts; place 0 is BOS.
+    *What to see:* the needle, between the orange lines: the hand-wired network points there by construction, a trained
+    one has learned to. Products of the last query with all keys, summed over heads, over the layer's largest.
     """
     names = list(dict.fromkeys(rows["network"]))
     drawn = canvas(8, 2.3 * len(names) + 0.4)
@@ -113,11 +112,11 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     "fig-g-2",
     arms="full,snapkv,gemfilter,safe",
     what="Figure G.2: needles by GemFilter as printed and by our safe variant",
-    seen='trained networks: {{ said("gemfilter/trained-safe-comparable", holds="on the shortest prompts safe keeps up with '
-    'all keys and values, difference", fails="on the shortest prompts safe does not keep up with all keys and values, '
-    'difference") }}; beyond the training\'s length {{ said("gemfilter/trained-beats-full", holds="it beats them, difference", '
-    'fails="it does not clearly beat them, difference") }} and {{ said("gemfilter/trained-beats-snapkv", holds="it beats SnapKV, '
-    'difference", fails="it does not clearly beat SnapKV, difference") }}.',
+    seen='trained networks, differences: {{ said("gemfilter/trained-safe-comparable", holds="on the shortest prompts safe '
+    'keeps up with all keys and values", fails="on the shortest prompts safe does not keep up with all keys and values") '
+    '}}; beyond the training\'s length {{ said("gemfilter/trained-beats-full", holds="it beats them", fails="it does not '
+    'clearly beat them") }} and {{ said("gemfilter/trained-beats-snapkv", holds="it beats SnapKV", '
+    'fails="it does not clearly beat SnapKV") }}.',
 )
 @figure(
     "fig-g-3",
@@ -136,9 +135,13 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
-    *What to see:* {{ seen }} Cells: mean share of the answer's tokens (words, by the released scorer), grey where not
-    run; titles: mean of all cells, 95 % interval. *Safe* is ours: softmax, BOS and question kept. The hand-wired
-    stand-in finds needles by construction; chance is .25.
+    *What to see:* {{ seen }} Cells: mean share of the answer's tokens, grey where not run; titles: their mean, 95 %
+    interval. Chance is .25.
+
+    ---
+
+    *Safe* is ours: softmax, BOS and question kept. The hand-wired stand-in finds needles by construction. Of language
+    models cells are shares of words, by the released scorer.
     """
     shown = arms.split(",")
     # the last layer has no next one: a network without any of the arms has no row
@@ -187,8 +190,7 @@ def layers(layers: pd.DataFrame) -> Figure:
     tokens", fails="the hand-wired filter layer misses it, distance in tokens") }}; {{
     said("gemfilter/wired-late-layer", holds="a late layer loses it, exact answers", fails="a late layer does not lose
     it, exact answers") }}. Above: tokens from the needle's key to the nearest selected one. Below: exact answers with
-    that layer as the filter. Means over depths, 95 % intervals over prompts or networks. The hand-wired layers 3 to 5
-    are written to find it.
+    that layer as the filter. 95 % intervals. The hand-wired layers 3 to 5 are written to find it.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)
@@ -223,8 +225,7 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
     """Figure {{ label }}: the places that GemFilter and SnapKV select, layer by layer
 
     *What to see:* GemFilter selects one set a layer, SnapKV one a head. One prompt a network, needle (orange) in the
-    middle, at most 100 tokens a set; the thesis' three models are three lengths here. The hand-wired layers 3 to 5
-    gather at the needle by construction.
+    middle; the thesis' three models are three lengths here. Hand-wired layers 3 to 5 gather there by construction.
     """
     names = list(dict.fromkeys(maps["network"]))
     drawn = canvas(8, 2.4 * len(names) + 0.2)
@@ -245,7 +246,6 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
 
 
 FOLDER = "gemfilter/measurements/needle"
-#: What was changed after which result.
 BUILT_IN = "Kind, after a run was published: {} before, but the weights say so by hand."
 FINDS_NOTHING = (
     "Added or its band raised from 0, after a tiny random Llama that finds nothing passed 0 - 0."
@@ -279,7 +279,6 @@ class Text(Claims):
 
     @classmethod
     def made(cls, config):
-        """Only if the config names some."""
         first = config_of.readers(config, "haystack")[0]
         return [cls(config, first=first)] if models_read(config) else []
 
@@ -321,13 +320,10 @@ class Text(Claims):
 
 
 class StandIn(Claims):
-    """Claims on one of our networks."""
-
     network = ""
 
     @classmethod
     def made(cls, config):
-        """Only where it reads."""
         reads = not models_read(config) and cls.network in config_of.readers(config, "haystack")
         return [cls(config)] if reads else []
 

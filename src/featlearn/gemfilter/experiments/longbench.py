@@ -1,8 +1,7 @@
 """Fourteen tasks with LongBench's metrics, under all methods.
 
-By language models in folders on the user's files, or else by the hand-wired network on small texts
-of ours. ``tasks``: a row for each sample, method and task; ``arm`` with a number of kept tokens, or
-the filter layer, or the framed prompt.
+By language models, or by the hand-wired network on small texts of ours. ``tasks``: a row for each
+sample, method (with kept tokens, filter layer or framed prompt) and task.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import pandas as pd
 from featlearn.core.claim_methods import Claims, premise
 from featlearn.gradient_features.printed import TAU
 
-#: Names of the laws in figures and tables, in the order in which they are shown.
 LAWS = {
     "linear": "linear", "mixture": "mixture", "xor": "XOR", "parity": "parity, one block",
     "parity_blocks": "parity, blocks", "uniform_parity": "uniform parity",

@@ -1,7 +1,4 @@
-"""Drift of the weights, cones in the infinity norm, features that stay fixed.
-
-Bands rest on Lemma B.9, Theorem B.65 and Proposition 3.23; pilots are named.
-"""
+"""Drift of the weights, cones in the infinity norm, features that stay fixed."""
 
 from __future__ import annotations
 
@@ -17,8 +14,6 @@ BEYOND = 10.0
 
 
 class Appendix(Claims):
-    """What the appendix bounds."""
-
     paper, kind = "gradient_features", THEOREM
 
     @premise("<=")

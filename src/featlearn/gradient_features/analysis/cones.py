@@ -1,7 +1,4 @@
-"""The first step: cones, sure starts, the XOR over the dimension.
-
-Bands rest on Lemmas B.25, B.30, B.37, B.47 and B.64 alone and do not depend on the config.
-"""
+"""The first step: cones, sure starts, the XOR over the dimension."""
 
 from __future__ import annotations
 
@@ -41,13 +38,13 @@ WIDE = reach(dimensions__values=100_000, dimensions__draws=5000)
 
 @figure()
 def cones(neurons: pd.DataFrame, config: Config) -> Figure:
-    r"""Does the first step turn neurons into directions of the data?
+    """Does the first step turn neurons into directions of the data?
 
     *What to see:* after one sampled step (blue) some neurons lie in a cone (right of the dashed line): on linear data
-    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on
-    uniform parity {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
-    fails="not those that start constant on the block") }}, by their number, on the XOR {{ value("cones", law="xor",
-    quantity="sampled") | percent }}. Grey: at the start; black: the closed form with the noise of the sample.
+    {{ said("gradient_features/cones-linear", holds="half, as predicted", fails="not the predicted half") }}, on uniform
+    parity {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block", fails="not
+    those that start constant on the block") }}, by their number, on the XOR {{ value("cones", law="xor",
+    quantity="sampled") | percent }}. Grey: the start; black: closed form.
     """
     laws = [name for name in LAWS if (neurons["law"] == name).any()]
     drawn = canvas(8.6, 4.4)
@@ -71,12 +68,12 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
 
 @figure()
 def xor_dimension(dimensions: pd.DataFrame) -> Figure:
-    r"""Do sure neurons of the XOR stay in the printed cone as the dimension grows?
+    """Do sure neurons of the XOR stay in the printed cone as the dimension grows?
 
     *What to see:* left, of the starts that Lemma B.37 calls sure {{ said("gradient_features/cones-xor-as-printed",
-    holds="nearly all", fails="not nearly all") }} lie in the cone of its width at the largest $d$; their share
-    {{ said("gradient_features/cones-xor-decay", holds="falls about as $d^{-1/4}$ (dashed)", fails="does not fall as $d^{-1/4}$ (dashed)") }},
-    by the slope. Right: the angle falls slower than the width. Closed forms, 95 % intervals.
+    holds="nearly all", fails="not nearly all") }} lie in its cone at the largest $d$; their share {{
+    said("gradient_features/cones-xor-decay", holds="falls about as $d^{-1/4}$ (dashed)", fails="does not fall as
+    $d^{-1/4}$ (dashed)") }}, by the slope. Right: the angle falls slower than the width. Closed forms.
     """
     drawn = canvas(7.2, 3.1)
     left, right = drawn.subplots(1, 2)
@@ -103,12 +100,7 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
 
 @table("cones")
 def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
-    """Neurons in a cone: before the first step, after it, and in closed form
-
-    *What to see:* half of the neurons on linear data {{ said("gradient_features/cones-linear", holds="do", fails="do not") }},
-    by their share; of uniform parity those that start constant on the block {{
-    said("gradient_features/cones-uniform-parity", holds="do", fails="do not") }}, by their number.
-    """
+    """Neurons in a cone: before the first step, after it, and in closed form"""
     cosines = neurons[["start", "sampled", "predicted", "population"]]
     inside = neurons.assign(**(cosines > 1 - config["gamma"]).astype(float))
     shares = inside.groupby(["law", "replicate"], sort=False)[list(COLUMNS)].mean().reset_index()
@@ -125,8 +117,6 @@ def cones_table(neurons: pd.DataFrame, config: Config) -> Table:
 
 
 class Cones(Claims):
-    """What the first step finds, law by law."""
-
     paper, kind, possible = "gradient_features", THEOREM, SHARE
 
     @classmethod

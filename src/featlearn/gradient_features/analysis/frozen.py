@@ -1,7 +1,4 @@
-"""One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, and the inputs they need.
-
-Bands rest on Theorems 3.4, B.56 and B.69 alone, and were written before the runs that they judge.
-"""
+"""One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, and the inputs they need."""
 
 from __future__ import annotations
 
@@ -32,10 +29,9 @@ SHADES = ("sky", "blue", "green", "orange", "red", "purple")
 def sample_size(scan: pd.DataFrame) -> Figure:
     r"""How many inputs does the first step of Algorithm 7 need?
 
-    *What to see:* left, {{ said("gradient_features/multi-index-samples",
-    holds="over $n / d^2$ the dimensions lie on one curve", fails="over $n / d^2$ the dimensions do not lie on one curve") }}, by the
-    power of $d$ that they need; the closed form is $1 / (1 + \pi d^2 / 2n)$. Middle: over $n / d$. Right: energy that a head
-    on the step's features misses. 95 % intervals.
+    *What to see:* left, {{ said("gradient_features/multi-index-samples", holds="over $n / d^2$ the dimensions lie on
+    one curve", fails="over $n / d^2$ the dimensions do not lie on one curve") }}, by the power of $d$ that they need.
+    Dashed: closed form. Middle: over $n / d$. Right: energy that a head on the step's features misses.
     """
     drawn = canvas(8.6, 3.4)
     axes = drawn.subplots(1, 3)
@@ -64,8 +60,6 @@ reach = partial(needs, "frozen", replicates=5)
 
 
 class Frozen(Claims):
-    """At the sizes of the config."""
-
     paper, kind, possible = "gradient_features", THEOREM, DIFFERENCE_OF_SHARES
 
     @classmethod
@@ -74,12 +68,10 @@ class Frozen(Claims):
         return (cls(config, dimension=four["dimension"], inputs=four["samples"]["train"]),)
 
     def last(self, law, reading, column="value"):
-        """A number of the network after its last step."""
         curve = pick(self.curves, law=law, reading=reading)
         return per_replicate(curve, column, step=curve["step"].max())
 
     def panel(self, law):
-        """Error of the best of the panel."""
         return best_of_panel(pick(self.heads, law=law))
 
     @premise(">=")

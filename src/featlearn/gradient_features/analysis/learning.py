@@ -24,8 +24,6 @@ reach = partial(needs, "learning", replicates=5, neurons=100)
 
 
 class Learning(ParityClaims):
-    """At the sizes of the config, with the plateau that they predict."""
-
     paper, kind, possible = "gradient_features", OBSERVATION, DIFFERENCE_OF_SHARES
     place = ("learning", "laws", "parity")
 
@@ -57,7 +55,6 @@ class Learning(ParityClaims):
         return early.groupby("replicate")["value"].median() - self.level()
 
     def last(self):
-        """Accuracy on the parity after the last step."""
         curve = pick(self.curves, law="parity", arm="network", part="all")
         return per_replicate(curve, step=curve["step"].max())
 

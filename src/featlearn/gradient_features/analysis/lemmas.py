@@ -1,7 +1,4 @@
-"""The network of nice neurons, the tails of the background, and all printed bounds.
-
-Bands rest on Lemmas 3.13, 3.14 and B.49 alone.
-"""
+"""The network of nice neurons, the tails of the background, and all printed bounds."""
 
 from __future__ import annotations
 
@@ -34,9 +31,10 @@ def printed(
 ) -> Table:  # fmt: skip
     """Which printed bounds say anything at the sizes of this run?
 
-    *What to see:* the last column. Where it says "something" or "what is not so", a claim judges the bound, Theorem B.65
-    ({{ verdict("gradient_features/theorem-b65") }}) and Lemma B.9 ({{ verdict("gradient_features/drift-as-printed") }}), or its
-    proof rules out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
+    *What to see:* the last column. Where it says "something" or "what is not so", a claim judges the bound ({{
+    said("gradient_features/theorem-b65", holds="Theorem B.65 holds", fails="Theorem B.65 fails") }}; {{
+    said("gradient_features/drift-as-printed", holds="Lemma B.9 holds", fails="Lemma B.9 fails") }}), or its proof rules
+    out a miss (Theorem 3.4, Lemma 3.13, Proposition 3.23).
     """
     frames = nice, existence, activation, smooth, accuracies, drift, alternative, fixed
     rows = [*_bounds(*frames, config), *_requirements(config)]
@@ -142,8 +140,6 @@ def _requirements(config: Config) -> Iterator[Row]:
 
 
 class Lemmas(Claims):
-    """A network of nice neurons, and the tail that the background of a parity has."""
-
     paper, kind = "gradient_features", THEOREM
 
     @claim("Lemmas 3.14, B.6", r"slope of $\log E|g - g^*|$ over $\log mp$, of the law of which it is flatter",

@@ -38,11 +38,10 @@ LOOKS = {
 def xor_opponents(accuracies: pd.DataFrame, config: Config) -> Figure:
     r"""Does the network learn the XOR of four Gaussians better than fixed features do?
 
-    *What to see:* at the judged noise and dimension (shaded) the network {{
-    said("gradient_features/xor-beats-best-opponent", holds="leads the best of the panel", fails="does not lead the
-    best of the panel") }}, by the difference of test accuracies. It {{ said("gradient_features/xor-beats-own-start",
-    holds="leads its start and tangent kernel", fails="does not lead its start and tangent kernel") }}, by that
-    difference. Same inputs for all; 95 % intervals; a panel a noise $\sigma_B$.
+    *What to see:* at the judged noise and dimension (shaded) {{ said("gradient_features/xor-beats-best-opponent",
+    holds="the network leads the best of the panel", fails="the network does not lead the best of the panel") }}; {{
+    said("gradient_features/xor-beats-own-start", holds="it leads its start and tangent kernel", fails="it does not lead
+    its start and tangent kernel") }}. Test accuracy from the same inputs, 95 % intervals; a panel a noise $\sigma_B$.
     """
     best = accuracies[accuracies["best"]].assign(method="best of the panel")
     shown = pd.concat([accuracies[accuracies["method"].isin(LOOKS)], best])
@@ -66,8 +65,6 @@ def xor_opponents(accuracies: pd.DataFrame, config: Config) -> Figure:
 
 
 class Baselines(Claims):
-    """At the dimension and noise that the config names."""
-
     paper, possible = "gradient_features", DIFFERENCE_OF_SHARES
     out_of_reach = needs("opponents", replicates=5, dimensions=400, steps=200, judged__dimension=200,
                          judged__noise=4, judged__replicates=5, samples__train=1000)  # fmt: skip
@@ -99,7 +96,6 @@ class Baselines(Claims):
         return of["samples"]["train"], of["judged"]["dimension"] ** 1.5
 
     def here(self):
-        """Rows at the judged noise and dimension."""
         judged = self.config["opponents"]["judged"]
         return pick(self.accuracies, noise=judged["noise"], dimension=judged["dimension"])
 

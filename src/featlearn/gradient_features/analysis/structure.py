@@ -15,8 +15,6 @@ from featlearn.gradient_features.analysis import ParityClaims, best_of_panel
 
 
 class Structure(ParityClaims):
-    """At the sizes of the config."""
-
     paper, kind, possible = "gradient_features", OBSERVATION, DIFFERENCE_OF_SHARES
     place = ("structure",)
     premises = ("block_large", "dimension_large", "background_rare", "structure_likely")

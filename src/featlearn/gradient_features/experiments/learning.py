@@ -1,11 +1,9 @@
-"""Algorithm 1 along its steps: on four laws, on the XOR with a part of the neurons, on a parity
-with and without its structure.
+"""Algorithm 1 along its steps: on four laws, with a part of the neurons, and without structure.
 
 ``curves``: accuracy of the network after a step, on test inputs and on those it learns from; of
 parities also on the structured and on the uniform test inputs alone. ``heads``: what the panel of
 baselines reaches. ``neurons``, of the structure alone: the first step of every neuron that is no
-copy. Where Algorithm 1 draws fresh inputs each step, all steps here draw from one training set,
-which is that of the baselines, so that nobody has more data.
+copy. All steps draw from the training set of the baselines; Algorithm 1 draws fresh inputs.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 ``nice``: how often a network lacks nice neurons, over m (Lemma 3.13). ``existence``: the network
 that Lemma 3.14 builds, over m, on the XOR and on a mixture. ``activation``: how often sure neurons
-are active, by component of the data (Lemmas B.32, B.39, B.49). ``tails``: the background of a
-parity (B.422).
+are active, by component of the data (Lemmas B.32, B.39, B.49). ``tails``: of a parity (B.422).
 """
 
 from __future__ import annotations

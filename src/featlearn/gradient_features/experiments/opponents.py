@@ -1,8 +1,7 @@
 """XOR of four Gaussians over dimension and noise: the network against the panel of baselines.
 
-All get the same inputs for training and for validation, once: the network reuses its training set
-in each step, where Algorithm 1 draws a fresh one, so that nobody sees more data. Its step is chosen
-on validation data, like the penalties of the others.
+All get the same inputs: the network reuses its training set in each step, where Algorithm 1 draws a
+fresh one. Its step is chosen on validation data, like the penalties of the others.
 """
 
 from __future__ import annotations
@@ -77,8 +76,7 @@ def optimal(inputs: Sample) -> Tensor:
 def network(
     start: Network, given: Mapping[str, Sample], config: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss. The rate is in
-    units of what keeps the output layer's steps stable."""
+    """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss."""
     data = {part: inputs.to(torch.float32) for part, inputs in given.items()}
     network = scaled_first_step(
         start.to(torch.float32), data["train"], config["threshold"] / MIDDLE

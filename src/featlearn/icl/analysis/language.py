@@ -12,7 +12,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.stats import percent
-from featlearn.icl.points import flipped, looks
+from featlearn.icl.analysis import flipped, looks
 
 
 def of_family(frame: pd.DataFrame, family: str = "base") -> pd.DataFrame:
@@ -28,11 +28,10 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     """Do larger models follow flipped labels further? ({{ family }} models)
 
     *What to see:* with all labels flipped, base models: {{ said("icl/large-overrides", holds="the largest follows its
-    prompt, by its accuracy", fails="the largest does not follow its prompt, by its accuracy") }}; {{
-    said("icl/small-falls-less", holds="the smallest falls less, by the difference", fails="the smallest does not fall
-    less, by the difference") }}. With about a quarter flipped {{ said("icl/small-stays-flat", holds="the smallest stays
-    flat, loss", fails="the smallest does not stay flat, loss") }}. Dots are seeds, lines means with 95 % intervals;
-    dashed is chance, crosses a Bayesian who knows the corpus.
+    prompt", fails="the largest does not follow its prompt") }}; {{ said("icl/small-falls-less", holds="the smallest
+    falls less", fails="the smallest does not fall less") }}. With about a quarter flipped {{
+    said("icl/small-stays-flat", holds="the smallest stays flat, loss", fails="the smallest does not stay flat, loss")
+    }}. Dots are seeds, lines means with 95 % intervals; dashed is chance, crosses a Bayesian who knows the corpus.
 
     ---
 
@@ -59,11 +58,14 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
 def attention(attention: pd.DataFrame) -> Figure:
     """Does a larger model attend more to an irrelevant sentence?
 
-    *What to see:* the percentage above each pair; {{ said("icl/attention-irrelevant", holds="it is larger
-    for the larger model, by the difference", fails="it is not larger for the larger model, by the difference") }}
-    (correct label). Boxes: norm of the last layer's attention to either sentence, over all prompts; diamonds: means of
-    replicates; percentage: share of the irrelevant sentence. Small transformers have a word and a filler as sentences,
-    and attend from where the label is asked.
+    *What to see:* the percentage above each pair, the share of the irrelevant sentence; {{
+    said("icl/attention-irrelevant", holds="it is larger for the larger model, by the difference", fails="it is not
+    larger for the larger model, by the difference") }} (correct label). Boxes: norm of the last layer's attention to
+    either sentence, over all prompts; diamonds: means of replicates.
+
+    ---
+
+    Small transformers have a word and a filler as sentences, and attend from where the label is asked.
     """
     own = of_family(attention)
     models = looks(own)

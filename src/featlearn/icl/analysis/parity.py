@@ -1,7 +1,4 @@
-"""Sparse parities: the printed optima, smaller and lighter solutions, and finite prompts.
-
-Bands are those of the chapter; reasons say where a claim is expected to fail.
-"""
+"""Sparse parities: the printed optima, smaller and lighter solutions, and finite prompts."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look
 from featlearn.core.stats import per_replicate
-from featlearn.icl.points import lines_and_points
+from featlearn.icl.analysis import lines_and_points
 
 ARMS = {"g1": Look("$g_1$, few heads", COLOURS["blue"]),
         "g2": Look("$g_2$, many heads", COLOURS["red"], "s")}  # fmt: skip
@@ -29,11 +26,10 @@ def counter_examples(
     r"""Are the heads of Theorem 5.5.1 optimal?
 
     *What to see:* {{ said("icl/heads-needed-as-printed", holds="no fewer heads solve all tasks", fails="four heads
-    solve all tasks, this share of the printed number") }}; {{ said("icl/least-norm-as-printed", holds="none has less
-    norm, ours over it", fails="six heads of ours have less norm, their share of it") }}; {{
-    said("icl/full-matrices-lighter", holds="a search finds lighter full matrices, full over diagonal", fails="a
-    search finds no lighter full matrices, full over diagonal") }}. Left: heads with zero loss on all tasks. Right: squared norm at
-    margin 1, in units of $1/(16\gamma^2)$; the star are full matrices.
+    solve all tasks, share of the printed number") }}; {{ said("icl/least-norm-as-printed", holds="none has less norm,
+    ours over it", fails="six of ours have less norm, share of it") }}; {{ said("icl/full-matrices-lighter", holds="a
+    search finds lighter full matrices, ratio", fails="a search finds no lighter full matrices, ratio") }}. Left: heads
+    with zero loss on all tasks. Right: squared norm at margin 1, in units of $1/(16\gamma^2)$.
     """
     drawn = canvas(7.6, 3.5)
     left, right = drawn.subplots(1, 2)
@@ -85,11 +81,11 @@ TERMS = {
 def noise_terms(noise: pd.DataFrame) -> Figure:
     r"""The noise of finite prompts, term by term (Theorem 5.5.2)
 
-    *What to see:* {{ said("icl/theorem-5-5-2-remainder", holds="the remainder falls as printed, with the exponent",
-    fails="the remainder does not fall as printed, with the exponent") }}; {{ said("icl/noise-at-most-as-printed",
-    holds="few heads have at most the printed share of the noise of many, theirs over it", fails="few heads have more
-    than the printed share of the noise of many, theirs over it") }}. Root mean square of the noise in the answer to an
-    important task. Solid: all noise and its two sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
+    *What to see:* {{ said("icl/theorem-5-5-2-remainder", holds="the remainder falls as printed, exponent", fails="the
+    remainder does not fall as printed, exponent") }}; {{ said("icl/noise-at-most-as-printed", holds="few heads have at
+    most the printed share of the noise of many, ratio", fails="few heads have more than the printed share of the noise
+    of many, ratio") }}. Root mean square of the noise in the answer to an important task. Solid: all noise and its two
+    sources. Dashed: the theorem's split. Grey falls as $1/\sqrt{M}$.
 
     ---
 
@@ -112,7 +108,6 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
     return drawn
 
 
-NOISY = needs(parity__prompts=1000, parity__replicates=5)
 PROMPTS = needs(parity__judged_examples=256, parity__prompts=1000)
 
 
@@ -202,7 +197,8 @@ class Prompts(Claims):
         return np.log(own[high] / own[low]) / np.log(high / low)
 
     @claim("Theorem 5.5.2, implications", "mean square of what noise adds to the answer, g1 over g2, over the "
-           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE, out_of_reach=NOISY,
+           "printed ratio, {judged} examples", low=0, high=1, possible=POSITIVE,
+           out_of_reach=needs(parity__prompts=1000, parity__replicates=5),
            paper_says="“the smaller model has a much smaller influence from noise than the larger model”",
            failure="rate or constant", changed="Was: equal within .8 to 1.25 (noise-ratio-as-printed, failed at "
            ".443), in the thesis' favour; the lower end is gone.")  # fmt: skip

@@ -1,7 +1,4 @@
-"""Linear attention by rank: closed forms, trained networks and flipped labels.
-
-Bands are those of the closed forms; reasons say where a claim is expected to fail.
-"""
+"""Linear attention by rank: closed forms, trained networks and flipped labels."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, share_interval
 from featlearn.core.stats import number, per_replicate
-from featlearn.icl.points import lines_and_points
+from featlearn.icl.analysis import lines_and_points
 
 COLOURED = ("blue", "green", "orange", "red", "purple", "sky")
 
@@ -57,10 +54,9 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
 
     *What to see:* {{ said("icl/theorem-5-4-1", holds="training reaches the optimum, with an excess of at most",
     fails="training ends above the optimum, with an excess of") }}; {{ said("icl/trained-larger-loses", holds="the
-    largest rank loses most, loss of the largest over the smallest", fails="the largest rank does not clearly lose,
-    loss of the largest over the smallest") }} (second $\sigma$).
-    Evaluation loss on a task along the first direction: dots are replicates, lines means with 95 % intervals; dashed
-    is the closed form.
+    largest rank loses most, ratio to the smallest", fails="the largest rank does not clearly lose, ratio to the
+    smallest") }} (second $\sigma$). Evaluation loss on a task along the first direction: dots are replicates, lines
+    means with 95 % intervals; dashed is the closed form.
 
     ---
 
@@ -88,9 +84,9 @@ def flipped_signs(flips: pd.DataFrame) -> Figure:
     """Does the theory explain flat accuracy under flipped labels?
 
     *What to see:* ranks change order as all labels are flipped; {{ said("icl/small-rank-keeps-as-printed", holds="the
-    small rank 2 then keeps up with the largest, by the difference in accuracy", fails="the small rank 2 then falls
-    behind the largest, by the difference in accuracy") }}. Linear attention on a task in the first two directions,
-    labels as signs: dots are replicates, lines means with 95 % intervals; dashed is chance.
+    small rank 2 then keeps up with the largest, difference", fails="the small rank 2 then falls behind the largest,
+    difference") }}. Linear attention on a task in the first two directions, labels as signs: dots are replicates, lines
+    means with 95 % intervals; dashed is chance.
     """
     drawn = canvas(4.8, 3.3)
     ax = drawn.subplots()
@@ -131,8 +127,6 @@ def more_with_rank(icl: Config, added: bool = False) -> float:
 
 
 class Regression(Claims):
-    """Networks of limited rank against their optimum."""
-
     paper, kind, possible = "icl", THEOREM, POSITIVE
 
     @classmethod

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from featlearn.core.frames import pick
 from featlearn.core.plots import canvas
 from featlearn.core.publish import figure
-from featlearn.icl.points import flipped, looks
+from featlearn.icl.analysis import flipped, looks
 
 
 @figure("small-noise", contains="measured")
@@ -16,8 +16,8 @@ def noise(flips: pd.DataFrame) -> Figure:
     """Which size follows noisy labels or words?
 
     *What to see:* how far a size is from the crosses, an optimal model: a Bayesian who knows the corpus follows the
-    majority of the labels. Dots are replicates, lines means with 95 % intervals; dashed is chance. Rows: corpora with
-    more (base) and fewer (chat) inverted documents.
+    majority. Dots are replicates, lines means with 95 % intervals; dashed is chance. Rows: more (base) and fewer (chat)
+    inverted documents.
     """
     families = list(dict.fromkeys(flips["family"]))
     drawn = canvas(7.2, 2.6 * len(families))

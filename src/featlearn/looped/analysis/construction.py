@@ -1,7 +1,4 @@
-"""The construction: errors, condition numbers, and the examples and loops of the task.
-
-Bands rest on the chapter, on float64 and on closed forms; reasons say where a claim is expected to fail.
-"""
+"""The construction: errors, condition numbers, and the examples and loops of the task."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ STEPS = {"1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
          "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^")}  # fmt: skip
 ONE_LOOP = {"1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
             "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2))}  # fmt: skip
-#: What arms are called, in the order in which they are shown.
 ABLATIONS = {
     "construction": "the construction", "query sees itself": "query sees itself", "P = I": "P = I",
     "no mask": "no mask", "strictly causal": "causal mask, strict", "causal": "causal mask",
@@ -47,16 +43,15 @@ ABLATIONS = {
 def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues) -> Figure:
     r"""Figure 8.1: is the bound on the loops' error tight?
 
-    *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound
-    is loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the
-    prompts", fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error
-    of $\theta$ over that of the start (solid) and its bound (dashed), a colour for each number of examples $n$. Left:
-    as printed (Theorem 8.16). Right: exact (Theorem 8.25). Grey: rounding.
+    *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound is
+    loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the prompts",
+    fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error of $\theta$
+    over that of the start (solid) and its bound (dashed), by number of examples $n$. Left: as printed (Theorem 8.16).
+    Right: exact (Theorem 8.25). Grey: rounding.
 
     ---
 
-    Left is float64 with the bound $-T/(2\kappa)$, right the bound $-T/\kappa$. The legend has the mean $\kappa$,
-    printed ones in brackets.
+    Left is float64 with the bound $-T/(2\kappa)$, right $-T/\kappa$. The legend has the mean $\kappa$ (printed).
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
@@ -85,9 +80,8 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     r"""Which parts of the construction does gradient descent need?
 
     *What to see:* {{ said("looped/ablations", holds="each, by the least difference without one", fails="not each, by
-    the least difference without one") }}. Largest difference between the layer's $\theta$ and that of gradient
-    descent along the loops: boxes are quartiles over prompts, differences beyond 100 are drawn at 100. The usual
-    causal masks are ours: the thesis calls its mask causal, in which only the query attends.
+    the least difference without one") }}. Largest difference between the layer's $\theta$ and that of gradient descent
+    along the loops: boxes are quartiles over prompts. Causal masks are ours.
     """
     drawn = canvas(6.2, 3.2)
     ax = drawn.subplots()
@@ -104,10 +98,10 @@ def ablations(ablations: pd.DataFrame) -> Figure:
 def blind_steps(blind: pd.DataFrame) -> Figure:
     r"""Do steps that ignore the prompt need $\exp(T)$ examples?
 
-    *What to see:* {{ said("looped/examples-not-exponential", holds="no: with step $1/n$ the error falls
-    exponentially, log error a loop", fails="with step $1/n$ the error does not fall as fast as predicted, log error a
-    loop") }}. Mean log distance to $\theta^*$ with 95 % intervals over prompts, a panel for each number of examples:
-    the theorem's step, which reads the prompt, and two shared ones. Theorem 8.17 bounds such earlier work.
+    *What to see:* {{ said("looped/examples-not-exponential", holds="no: with step $1/n$ the error falls exponentially,
+    log error a loop", fails="with step $1/n$ the error does not fall as fast as predicted, log error a loop") }}. Mean
+    log distance to $\theta^*$ with 95 % intervals over prompts: the theorem's step, which reads the prompt, and two
+    shared ones. Theorem 8.17 bounds such earlier work.
     """
     sizes = sorted(blind["examples"].unique())
     drawn = canvas(min(PAGE, 2.3 * len(sizes)), 3.2)
@@ -129,8 +123,7 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
     *What to see:* with step $1/|y|^2$ one loop solves the task exactly (left); {{
     said("looped/task-needs-theta-as-printed", holds="its output also estimates $\\theta^*$, distance", fails="its
     output is no estimate of $\\theta^*$, distance") }} (right, most examples). Medians over prompts after one loop,
-    bands between quartiles. Left: the task's error, $|\langle q, \theta^* \rangle - \alpha| / |\alpha|$. Right: the
-    distance of $q/\alpha$ to $\theta^*$.
+    bands between quartiles. Left: the task's error. Right: the distance of $q/\alpha$ to $\theta^*$.
     """
     drawn = canvas(7.6, 3.2)
     axes = drawn.subplots(1, 2)
@@ -184,8 +177,6 @@ def wide(frame: pd.DataFrame, column: str = "value", over: str = "examples") -> 
 
 
 class OfPrompts(Claims):
-    """Loops on prompts."""
-
     paper, kind = "looped", THEOREM
     out_of_reach = needs(construction__prompts=200)
 
@@ -318,13 +309,10 @@ class OfConditionNumbers(Claims):
         return np.polyfit(share, np.log(over.to_numpy().T), 1)[0]
 
     def largest(self):
-        """Prompts of the largest dimension."""
         return pick(self.dimensions, dimension=self.dimensions["dimension"].max())
 
 
 class OfTheTask(Claims):
-    """Examples and loops that the task needs."""
-
     paper, possible = "looped", POSITIVE
 
     @classmethod

@@ -41,13 +41,12 @@ def learned_errors(errors: pd.DataFrame) -> Figure:
     r"""Do learned steps beat the construction's?
 
     *What to see:* {{ said("looped/learned-steps", holds="learned steps reach the best shared steps, ratio of errors",
-    fails="learned steps miss the best shared steps, ratio of errors") }}; {{ said("looped/learned-steps-against-own",
-    holds="they beat the theorem's step, in powers of ten", fails="they do not beat the theorem's step, in powers of
-    ten") }}; {{ said("looped/learned-task", holds="trained on the task, the layer beats all shared steps, in powers
-    of ten", fails="trained on the task, the layer does not beat all shared steps, in powers of ten") }}; {{
-    said("looped/learned-task-not-theta", holds="it then loses $\\theta^*$, in powers of ten", fails="it then keeps
-    $\\theta^*$, in powers of ten") }}. Mean squared error on held-out prompts, 95 % intervals. Triangles: zero up to
-    rounding.
+    fails="learned steps miss the best shared steps, ratio of errors") }}; in powers of ten {{
+    said("looped/learned-steps-against-own", holds="they beat the theorem's step", fails="they do not beat the theorem's
+    step") }}; {{ said("looped/learned-task", holds="trained on the task, the layer beats all shared steps",
+    fails="trained on the task, the layer does not beat all shared steps") }}; {{ said("looped/learned-task-not-theta",
+    holds="it then loses $\\theta^*$", fails="it then keeps $\\theta^*$") }}. Mean squared error on held-out prompts, 95
+    % intervals. Triangles: zero up to rounding.
 
     ---
 
@@ -90,8 +89,8 @@ def learned_weights(weights: pd.DataFrame) -> Figure:
     r"""What do $Q$ and $P$ become?
 
     *What to see:* for $\theta^*$, $Q$ becomes the identity; on the task it reads the label above all. Mean learned
-    matrices at the fewest examples, each over its largest entry; the last row and column belong to the label.
-    Training begins at the construction plus noise. Below: the largest half-width of the entries' 95 % intervals.
+    matrices at the fewest examples, each over its largest entry; last row and column: the label. Training begins at the
+    construction plus noise. Below: the largest half-width of 95 % intervals.
     """
     few = weights["examples"].min()
     own = weights[weights["examples"] == few]
@@ -122,8 +121,6 @@ def four_features(looped: Config) -> str | None:
 
 
 class Learned(Claims):
-    """Learned weights against closed forms that bound them."""
-
     paper, kind = "looped", OBSERVATION
     out_of_reach = first_of(needs("learned", replicates=5, iterations=100, loops=3, prompts__train=6000,
                                   prompts__test=4000), four_features)  # fmt: skip

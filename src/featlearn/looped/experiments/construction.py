@@ -1,8 +1,7 @@
 """The construction of Lemma 8.13: loops against gradient descent, errors, condition numbers.
 
 ``curves`` along the loops of Figure 8.1; ``prompts``, a row for each of many more; ``ablations`` of
-mask and weights; ``kappas`` and ``dimensions``; ``blind``, steps
-that read no prompt; ``shortcut``, the task in one loop.
+mask and weights; ``kappas`` and ``dimensions``; ``blind``, steps that read no prompt; ``shortcut``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The penalty in unseen domains of this run's images.
-
-The thesis prints a gain on every set; on other images only its sign carries over, so that bands of gains are
-from 0.
-"""
+"""The penalty in unseen domains of this run's images."""
 
 from __future__ import annotations
 
@@ -44,18 +40,10 @@ FURTHER = {
     "ERM-NU later": ("ERM-NU later", "ERM"),
     "over Frobenius": ("ERM-NU", "ERM-Frobenius"),
 }
-#: What learns no features.
 OPPONENTS = ("linear on pixels", "random features", "majority")
 AVERAGE = "Avg"
 #: Least training accuracy of networks that are compared.
 LEARNED = 0.95
-
-
-def algorithms(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the ``algorithm`` of the tables; averages that none of them prints are left out."""
-    dense = accuracies["averaging"] == "swad"
-    name = accuracies["arm"].where(~dense, accuracies["arm"].map(SWAD))
-    return accuracies.assign(algorithm=name).dropna(subset=["algorithm"])
 
 
 def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFrame:
@@ -64,17 +52,16 @@ def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFr
 
 
 def with_average(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy by algorithm, domain and replicate, the mean over domains as one more."""
-    own = algorithms(frame)[["algorithm", "domain", "replicate", "value"]]
+    """Accuracy by algorithm of the tables, domain and replicate, the mean over domains as one."""
+    name = frame["arm"].where(frame["averaging"] != "swad", frame["arm"].map(SWAD))
+    own = frame.assign(algorithm=name).dropna(subset=["algorithm"])
+    own = own[["algorithm", "domain", "replicate", "value"]]
     mean = averaged(own, ["algorithm"], ["value"]).assign(domain=AVERAGE)
     return pd.concat([own, mean], ignore_index=True)
 
 
 def learned_weights(swept: pd.DataFrame) -> list[float]:
-    """Weights up to the last of those, from none on, at which the training domains are learned to .95.
-
-    The two smallest always, so that there is a trend.
-    """
+    """Weights from none on, two or more, up to the last at which training domains are learned to .95."""
     trained = swept.groupby("weight")["trained"].mean()
     far = int((trained >= LEARNED).cumprod().sum())
     return [float(weight) for weight in trained.index[: max(far, 2)]]
@@ -96,12 +83,15 @@ def gains(accuracies: pd.DataFrame) -> pd.DataFrame:
 def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     """Does the nuclear norm raise the accuracy in unseen domains?
 
-    *What to see:* averages at the right: {{ said("nuclear/gain-erm", holds="ERM gains, by the share", fails="ERM
-    loses, by the share") }}; {{ said("nuclear/gain-mixup", holds="with Mixup it gains, by the share", fails="with
-    Mixup it loses, by the share") }}; {{ said("nuclear/gain-swad", holds="SWAD gains, by the share", fails="SWAD
-    loses, by the share") }}; {{ said("nuclear/gain-released", holds="the released scaling gains, by the share",
-    fails="the released scaling loses, by the share") }}. Accuracy with the penalty minus without, paired: points are
-    trials, strokes means with 95 % intervals. *Released* is .01 over the rows, after 100 steps.
+    *What to see:* averages at the right: {{ said("nuclear/gain-erm", holds="ERM gains", fails="ERM loses") }}; {{
+    said("nuclear/gain-mixup", holds="Mixup gains", fails="Mixup loses") }}; {{ said("nuclear/gain-swad", holds="SWAD
+    gains", fails="SWAD loses") }}; {{ said("nuclear/gain-released", holds="the released scaling gains", fails="the
+    released scaling loses") }}. Accuracy with the penalty minus without, paired: points are trials, strokes means with
+    95 % intervals.
+
+    ---
+
+    *Released* is .01 over the rows, after 100 steps.
     """
     own = pick(gains(accuracies), pair=list(PAIRS))
     own = own.assign(value=100 * own["value"], domain=own["domain"].replace(AVERAGE, "average"))
@@ -126,17 +116,16 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
 def ranks(swept: pd.DataFrame) -> Figure:
     r"""Does the penalty lower the rank, and at what accuracy?
 
-    *What to see:* over weights at which the training domains are learned (filled), rank correlation with the weight:
-    {{ said("nuclear/rank-trend-printed", holds="the printed rank falls", fails="the printed rank does not fall") }};
-    {{ said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
+    *What to see:* rank correlation with the weight, while training domains are learned (filled): {{
+    said("nuclear/rank-trend-printed", holds="the printed rank falls", fails="the printed rank does not fall") }}; {{
+    said("nuclear/rank-trend-standard", holds="the standard falls", fails="the standard does not fall") }}; {{
     said("nuclear/rank-trend-centred", holds="the centred falls", fails="the centred does not fall") }}. {{
-    said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls, by the share", fails="The accuracy does not
-    rise and then fall, by the share") }}. Means over trials and left-out domains, 95 % intervals.
+    said("nuclear/accuracy-peaks", holds="The accuracy rises, then falls", fails="The accuracy does not rise and then
+    fall") }}. Means over trials and left-out domains, 95 % intervals.
 
     ---
 
-    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard one is
-    $\|M\|_F^2 / \|M\|_2^2$.
+    The printed rank, $\|M\|_F^2 / \|M\|_2$, also falls when features shrink; the standard has $\|M\|_2^2$ below.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)
@@ -176,8 +165,8 @@ def printed_and_measured(
 ) -> Table:  # fmt: skip
     """Accuracy in unseen domains, {{ words }}: printed and measured
 
-    *thesis*: printed there, in percent with standard errors. *here*: measured on the domains of this run, by default
-    small digits made to differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
+    *thesis*: in percent, with standard errors. *here*: on the domains of this run, by default small digits made to
+    differ, which cannot confirm a printed number; 95 % interval over trials after the sign.
     """
     printed, _ = paper_table(paper_values, which)
     of = printed.get("set", pd.Series("", printed.index)).fillna("")

@@ -1,7 +1,4 @@
-"""Lemmas 6.1 and 6.2, Proposition 6.3 and the thresholds.
-
-Bands of the theorems are the printed inequalities; those of the closed forms allow for draws.
-"""
+"""Lemmas 6.1 and 6.2, Proposition 6.3 and the thresholds."""
 
 from __future__ import annotations
 
@@ -26,10 +23,10 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     r"""Where does ERM-$\ell_2$ fail, and where the nuclear norm?
 
     *What to see:* {{ said("nuclear/threshold", holds="ERM-$\\ell_2$ falls through a half near 1, at",
-    fails="ERM-$\\ell_2$ falls through a half elsewhere than 1, at") }}; {{ said("nuclear/proposition-6-3",
-    holds="from the proposition's number on, 4, its accuracy is at most", fails="from the proposition's number on, 4,
-    its accuracy still reaches") }}. Accuracy in the unseen domain as spurious features are added, in units of
-    $r/(4\gamma^2)$: points are replicates, dashed is a Gaussian approximation, no fit.
+    fails="ERM-$\\ell_2$ falls through a half elsewhere than 1, at") }}; {{ said("nuclear/proposition-6-3", holds="from
+    the proposition's number on, 4, its accuracy is at most", fails="from the proposition's number on, 4, its accuracy
+    still reaches") }}. Accuracy in the unseen domain over spurious features, in units of $r/(4\gamma^2)$: points are
+    replicates, dashed a Gaussian approximation, no fit.
 
     ---
 

@@ -1,7 +1,4 @@
-"""The toy problem of section 6.3.1: figures, and the claims on its printed accuracies.
-
-The limits of strong penalties, .86 and .96, are held by unit tests.
-"""
+"""The toy problem of section 6.3.1: figures, and the claims on its printed accuracies."""
 
 from __future__ import annotations
 
@@ -32,16 +29,15 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
     words="with the nuclear norm",
     seen='{{ said("nuclear/toy-penalty-helps", holds="the penalty raises the accuracy in the unseen domain, difference", '
     'fails="the penalty does not raise the accuracy in the unseen domain, difference") }}; with a fixed head (not drawn) '
-    '{{ said("nuclear/figure-6-3", holds="trainings end at the printed .94", fails="trainings do not end at the printed '
-    '.94") }}. The norm whitens, and its optimum is a tilted line.',
+    '{{ said("nuclear/figure-6-3", holds="it ends at the printed .94", fails="it does not end at the printed .94") }}.',
 )
 def toy_lines(
     points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str, seen: str
 ) -> Figure:
     """The toy problem, trained {{ words }}, layer and head
 
-    *What to see:* {{ seen }} Points of both labels, and the decision lines of all trainings at early steps (pale) and
-    at the end (dark); titles: mean accuracy at the end, in closed form, with its 95 % interval over trainings.
+    *What to see:* {{ seen }} Points of both labels, and decision lines at early steps (pale) and at the end (dark);
+    titles: mean accuracy at the end, in closed form, 95 % interval over trainings.
     """
     drawn = canvas(7, 3.5)
     axes = drawn.subplots(1, 2, sharey=True)
@@ -74,9 +70,8 @@ def toy_lines(
 def schematic() -> Figure:
     """The causes of an image, and the classifier that a low rank should pick
 
-    Drawn, not measured. Left: the label $y$ causes the invariant features $z_c$, label and environment $e$ cause
-    $z_e$, both make the image. Right: among classifiers that fit the training domains (line), the penalty prefers few
-    features (dot).
+    Drawn, not measured. Left: the label $y$ causes the invariant features $z_c$, label and environment $e$ cause $z_e$,
+    both make the image. Right: of classifiers that fit (line), the penalty prefers few features (dot).
     """
     drawn = canvas(7, 2.6)
     left, right = drawn.subplots(1, 2)
@@ -101,7 +96,6 @@ class Toy(Claims):
     out_of_reach = needs(toy__steps=3000, toy__replicates=10)
 
     def end(self, arm):
-        """Accuracy in the unseen domain at the last step."""
         return per_replicate(self.trained, "ood", arm=arm, step=self.trained["step"].max())
 
     @claim("Figure 6.2", "mean accuracy at the end, head trained", low=0.71, high=0.81,

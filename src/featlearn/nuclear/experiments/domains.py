@@ -1,7 +1,4 @@
-"""Leave one domain out: every arm in every trial, and the penalty's weight turned up.
-
-A job trains a stack of networks, one where they are large; another reads what all have told.
-"""
+"""Leave one domain out: every arm in every trial, and the penalty's weight turned up."""
 
 from __future__ import annotations
 
@@ -101,9 +98,7 @@ def _open(job: Job, trial: int) -> Domains:
 
 
 def _chosen(rows: pd.DataFrame) -> pd.DataFrame:
-    """The weight that is best on held-out training images, the smallest at ties; checkpoint and
-    average choose apart.
-    """
+    """The weight that is best on held-out training images, for checkpoint and average apart."""
     ordered = rows.sort_values(["validation", "weight"], ascending=[False, True], kind="stable")
     return ordered.drop_duplicates(["replicate", "domain", "averaging"]).sort_index()
 

@@ -1,7 +1,4 @@
-"""Probes and adapters on frozen encoders.
-
-Bands are from 0: the thesis prints gains of .3 to 15 points, on encoders that are not at hand.
-"""
+"""Probes and adapters on frozen encoders."""
 
 from __future__ import annotations
 
@@ -14,20 +11,10 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs, original
 from featlearn.core.frames import pick
 from featlearn.core.publish import Config, Table, table
+from featlearn.universality.analysis import NOTHING
 from featlearn.universality.encoders import ADAPTED, ALL, ENCODER, PROBED, named
 from featlearn.universality.printed import OURS, beside
-from featlearn.universality.readings import NOTHING
 from featlearn.universality.words import FT, LP
-
-
-def _shown(adapters: pd.DataFrame, config: Config, model: str, text: bool, place: int) -> str:
-    """The model of a table by its name; else that in this place, among texts or others."""
-    names = list(dict.fromkeys(adapters["model"]))
-    if model in names:
-        return model
-    kinds = {name: model["encoder"]["kind"] for name, model in config["models"].items()}
-    fitting = [name for name in names if (kinds.get(name) == "text") == text] or names
-    return str(fitting[min(place, len(fitting) - 1)])
 
 
 def _learns_nothing(probed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
@@ -45,12 +32,20 @@ def by_share(
 ) -> Table:  # fmt: skip
     """Probe and adapters by share of the labels and augmented copies; in the thesis on {{ model }}
 
-    Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on
-    the first alone (F.7). ResNet-20 and -56, where named, were trained on the hold-out of CIFAR-10, too. F.8 is text in
-    the thesis, whose whole encoder is tuned. Raw input, random features, random weights and chance learn nothing.
+    Unless a config names encoders and data, networks on vectors stand in, pre-trained on all tasks (F.6, F.8) or on the
+    first alone (F.7). Raw input, random features, random weights and chance learn nothing.
+
+    ---
+
+    ResNet-20 and -56, where named, have seen the hold-out of CIFAR-10. F.8 is text, tuned as a whole in the thesis.
     """
     text = which == "table-f-8"
-    own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
+    names = list(dict.fromkeys(adapters["model"]))
+    kinds = {name: one["encoder"]["kind"] for name, one in config["models"].items()}
+    fitting = [name for name in names if (kinds.get(name) == "text") == text] or names
+    # without the table's encoder the one in this place, among texts or others
+    shown = model if model in names else fitting[min(place, len(fitting) - 1)]
+    own = adapters[adapters["model"] == shown]
     floors = _learns_nothing(probed, own).rename(columns={"features": "method"})
     both = pd.concat([own, floors])
     order = list(dict.fromkeys(own["target"]))
@@ -102,8 +97,7 @@ def all_labels(
 def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str) -> Table:
     """A probe on frozen encoders from files, by number of labels ({{ name }})
 
-    Encoders and data sets that a config names as the thesis does. Raw input, random features and random weights learn
-    nothing; chance is the most frequent class.
+    Encoders and sets that a config names as the thesis does. Chance is the most frequent class.
     """
     printed = PROBED[which]
     own = pick(probed, model=list(printed.columns), target=[target for target, _ in printed.rows])

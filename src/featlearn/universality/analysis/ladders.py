@@ -1,8 +1,4 @@
-"""The trade-off on vectors, and its limits.
-
-Bands come from pilots on other streams, before the present sizes. With all labels a probe of the raw input
-beats every representation (a control that fails); with 5 % it does not.
-"""
+"""The trade-off on vectors, and its limits."""
 
 from __future__ import annotations
 
@@ -21,17 +17,17 @@ from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import per_replicate, summary
-from featlearn.universality.ladder_figures import SHARES, curves
-from featlearn.universality.ladder_figures import changes as changed
-from featlearn.universality.printed import beside
-from featlearn.universality.readings import (
+from featlearn.universality.analysis import (
     ALL,
     AVERAGE_INCREASES,
     FEW,
+    SHARES,
     TARGET_DECREASES,
     TWENTY,
+    curves,
     stand_in,
 )
+from featlearn.universality.printed import beside
 from featlearn.universality.words import GROWN, KEPT, METHODS, OPPONENTS, WORLD
 
 LOOKS = {"average": Look("average over tasks", COLOURS["red"]),
@@ -97,15 +93,19 @@ def _name(
 def trade_off(
     accuracies: pd.DataFrame, config: Config, percent: int, every: bool, arms: str
 ) -> Figure:
-    """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
+    """Does the average rise and the target fall with more tasks? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo" in "{{ arms }}" %}MoCo, even world, worst of 5 % and all
-    labels, equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average
-    does not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not
-    fall by .02") }}; {{ said("universality/learned-not-raw", holds="the target leads methods without learning",
-    fails="the target does not lead methods without learning by .05") }}. {% else %}the last panel, all tasks less the
-    target alone. {% endif %}Accuracy of probes over the tasks of the pre-training, at equal steps, 95 % intervals;
-    vectors stand in for pictures, worlds (rows) for families of data. Dotted: the target without learning.
+    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo" in "{{ arms }}" %}even world, worst of 5 % and all labels,
+    equal and growing steps: {{ said("universality/average-rises", holds="the average rises", fails="the average does
+    not rise by .05") }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not fall
+    by .02") }}. {% else %}the last panel, all tasks less the target alone. {% endif %}Probes over the tasks of the
+    pre-training, 95 % intervals; rows: worlds. Dotted: the target without learning.
+
+    ---
+
+    Vectors stand in for pictures, worlds for families of data. Claims are on MoCo; steps drawn are equal. {{
+    said("universality/learned-not-raw", holds="The target leads methods without learning", fails="The target does not
+    lead methods without learning by .05") }}.
     """
     panels = _panels(config, [f"{name}, 8" for name in arms.split()], every)
     shown = curves(accuracies, config, percent)
@@ -113,7 +113,12 @@ def trade_off(
     nothing = pick(shown, arm=list(OPPONENTS), curve="target")
     floors = nothing.groupby(["arm", "world"])["value"].mean()
     best = str(floors.groupby("arm").mean().idxmax())
-    differences = changed(shown)
+    trained = shown[shown["mixture"] > 0].set_index(
+        ["world", "arm", "curve", "replicate", "mixture"]
+    )
+    by_mixture = trained["value"].unstack()  # noqa: PD010
+    change = by_mixture[by_mixture.columns.max()] - by_mixture[1]
+    differences = change.rename("value").reset_index()
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=False):
             own = pick(shown, arm=arm, world=world)
@@ -126,7 +131,7 @@ def trade_off(
     names = _name(axes, panels, accuracies, config, "accuracy")
     for row, cells in zip(axes, panels, strict=True):
         own = differences.assign(cell=differences[["world", "arm"]].apply(tuple, axis=1))
-        bars(row[-1], own, "cell", "quantity", groups=dict(zip(cells, names, strict=True)),
+        bars(row[-1], own, "cell", "curve", groups=dict(zip(cells, names, strict=True)),
              looks={key: LOOKS[key] for key in ("average", "target")})  # fmt: skip
         row[-1].set_ylabel("change of the accuracy")
         row[-1].axhline(0, color=COLOURS["ink"], linewidth=0.8)
@@ -142,8 +147,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
     """Is there a trade-off between target and average accuracy?
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
-    alone (ring) to all tasks; means with 95 % intervals. Vectors stand in for pictures, worlds (rows) for three
-    families of data.
+    alone (ring) to all tasks; means with 95 % intervals. Rows: worlds of vectors, in place of families.
     """
     panels = _panels(config, METHODS, every=True)
     drawn, axes = _grid(panels)
@@ -173,10 +177,9 @@ def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figur
     """How far do the target's features change with the pre-training? ({{ name }})
 
     *What to see:* against two starts on the target, {{ said("universality/similarity-falls", holds="all tasks make
-    features less alike, CKA", fails="all tasks do not make features less alike, CKA") }}; {{
-    said("universality/other-tasks-unlike", holds="so do other tasks, CKA", fails="other tasks do not, CKA") }}. Biased
-    linear CKA, as in the thesis, mean over replicates: MoCo of width 8 on vectors; numbers are tasks, *only 2* is the
-    second task alone.
+    features less alike", fails="all tasks do not make features less alike") }}; {{
+    said("universality/other-tasks-unlike", holds="so do other tasks", fails="other tasks do not") }}. Biased linear
+    CKA, as in the thesis, mean over replicates (MoCo, width 8); numbers are tasks, *only 2* is the second task alone.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     parts = {"single tasks and all": [ladder[0], *(f"only {task + 2}" for task in range(config["alone"])), ladder[-1]],
@@ -241,8 +244,6 @@ def two_encoders(
     return beside(paper_values, "table-f-1-f-4", pd.concat(rows), index=["target"], rows=printed)
 
 
-CHANGE = "accuracy after pre-training on all tasks less that on the target alone, "
-#: What was changed of these claims, after which result.
 SIZES = (
     "64 hidden neurons, a rate of .01, linear heads and an average over one task a rung, after "
     "pilots in which heads collapsed and a queue lagged, and a desk run that "
@@ -265,10 +266,6 @@ class Ladders(Claims):
     def curves(self, percent):
         return curves(self.accuracies, self.config["ladders"], percent)
 
-    def changes(self, curve):
-        """Accuracy after all tasks less that after the target: few labels and all, equal and grown steps."""
-        return [self.change(curve, percent, arm) for percent in (FEW, ALL) for arm in (KEPT, GROWN)]
-
     def change(self, curve, percent, arm=KEPT):
         """Accuracy after all tasks less that after the target."""
         of, last = self.curves(percent), max(self.config["ladders"]["mixtures"])
@@ -283,11 +280,11 @@ class Ladders(Claims):
         return per_replicate(of, arm=KEPT, mixture=1) - best
 
     def alike(self, first, second):
-        """CKA of two networks."""
         own = pick(self.similarities, world=WORLD, arm=KEPT, estimator="biased")
         return per_replicate(own, first=first, second=second)
 
-    @claim("Figure 7.1", CHANGE + "the {worse} over 5 % of the labels and all, equal and grown steps",
+    @claim("Figure 7.1", "accuracy after pre-training on all tasks less that on the target alone, the {worse} over "
+           "5 % of the labels and all, equal and grown steps",
            id="{curve}-{verb}", changed=BED, out_of_reach=stand_in(REACH), failure="not reproduced", each=[
         {"curve": "average", "verb": "rises", "low": 0.05, "high": 1, "worse": "least",
          "why": "Expected to fail: four worlds of this size had -.05 to -.07 with all labels.",
@@ -302,7 +299,10 @@ class Ladders(Claims):
         The bands of the easier data. {why}
         """
         of = np.min if curve == "average" else np.max
-        return of(self.changes(curve), axis=0)
+        changes = [
+            self.change(curve, percent, arm) for percent in (FEW, ALL) for arm in (KEPT, GROWN)
+        ]
+        return of(changes, axis=0)
 
     @claim("Figures F.9 to F.13",
            "change from pre-training on the target alone to all tasks, 5 % of the labels less all",

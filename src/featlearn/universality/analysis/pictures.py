@@ -1,7 +1,4 @@
-"""The trade-off on small pictures.
-
-Bands are those of the vectors; that of the rise is from 0, after pilots on other streams.
-"""
+"""The trade-off on small pictures."""
 
 from __future__ import annotations
 
@@ -11,10 +8,22 @@ from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
+from featlearn.core.frames import pick
+from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.universality.ladder_figures import ladder
-from featlearn.universality.readings import AVERAGE_INCREASES, FEW, TARGET_DECREASES, stand_in
-from featlearn.universality.readings import Pictures as Readings
+from featlearn.core.statistical import lines, share_interval
+from featlearn.universality.analysis import (
+    AVERAGE_INCREASES,
+    FEW,
+    LOOKS,
+    NAMES,
+    TARGET_DECREASES,
+    climbed,
+    dots,
+    stand_in,
+)
+from featlearn.universality.analysis import Pictures as Readings
+from featlearn.universality.words import RANDOM, RAW
 
 
 @figure()
@@ -24,11 +33,26 @@ def pictures(pictures: pd.DataFrame) -> Figure:
     *What to see:* the worse of 5 % and all labels: {{ said("universality/pictures-target-falls", holds="the target
     falls", fails="the target does not fall by .02") }}; {{ said("universality/pictures-average-rises", holds="the
     average rises", fails="the average does not rise") }}; {{ said("universality/pictures-learned-not-raw",
-    holds="learning leads raw pixels and random features", fails="learning does not lead raw pixels and random
-    features by .05") }}. Accuracy of converged probes over the sets of the pre-training (by default digits, glyphs,
-    gratings, turned digits), with 95 % intervals; a panel for each share of the labels.
+    holds="learning leads raw pixels and random features", fails="learning does not lead raw pixels and random features
+    by .05") }}. Converged probes over the sets of the pre-training, 95 % intervals.
     """
-    return ladder(pictures)
+    own = pick(pictures, arm="moco")
+    mixtures = sorted(own["mixture"].unique())
+    shown = climbed(pictures, "moco", (RAW, RANDOM))
+    shares = (5, 20, 100)
+    drawn = canvas(min(PAGE, 2.6 * len(shares) + 0.6), 3.2)
+    axes = drawn.subplots(1, len(shares), sharey=True)
+    for ax, percent in zip(axes, shares, strict=True):
+        part = pick(shown, percent=percent)
+        lines(ax, part, "mixture", "curve", looks=LOOKS, errorbar=share_interval)
+        dots(ax, part, "mixture", "curve", {key: LOOKS[key] for key in ("average", "target")})
+        ax.set(
+            title=f"{NAMES['moco']}, {percent} % of the labels", xlabel="sets of the pre-training"
+        )
+        ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
+    axes[0].set_ylabel(f"accuracy, n = {own['replicate'].nunique()}")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn
 
 
 SIZES = needs(pictures__replicates=5, pictures__steps=300)

@@ -1,7 +1,4 @@
-"""The thesis' ladders on sets of real pictures, in grey and with small residual networks.
-
-The bands are those of the vectors and were fixed before the first run.
-"""
+"""The thesis' ladders on sets of real pictures, in grey and with small residual networks."""
 
 from __future__ import annotations
 
@@ -20,12 +17,20 @@ from featlearn.core.plots import PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import summary
+from featlearn.universality.analysis import (
+    ALL,
+    AVERAGE_INCREASES,
+    FEW,
+    LOOKS,
+    NAMES,
+    SHARES,
+    TARGET_DECREASES,
+    Pictures,
+    climbed,
+)
 from featlearn.universality.config import SHARES as PERCENT
-from featlearn.universality.ladder_figures import LOOKS, NAMES, SHARES, climbed
-from featlearn.universality.readings import ALL, AVERAGE_INCREASES, FEW, TARGET_DECREASES, Pictures
 from featlearn.universality.words import UNTRAINED
 
-#: Of the config and of the frames, one a ladder.
 LADDERS = ("cifar10", "mnist", "fer2013")
 ALL_LOOKS = {**LOOKS, UNTRAINED: Look("target, untrained", PALETTE["untrained"], "v")}
 RIVALS = tuple(ALL_LOOKS)[2:]
@@ -42,12 +47,12 @@ def real_trade_off(
     cifar10: pd.DataFrame, mnist: pd.DataFrame, fer2013: pd.DataFrame, config: Config,
     percent: int, every: bool, ladders: Sequence[str],
 ) -> Figure:  # fmt: skip
-    """With more sets of pictures, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
+    """Does the average rise and the target fall with more sets of pictures? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* MoCo, the worst of three targets: {{ said("universality/real-target-falls", holds="the target
-    falls", fails="the target does not fall by .02") }}; {{ said("universality/real-average-rises", holds="the average
-    rises", fails="the average does not rise") }}. Accuracy of converged probes over the sets of the pre-training, by
-    their initials, with 95 % intervals. Grey pictures of 16 pixels; residual networks of two stages, not ResNet-18.
+    *What to see:* MoCo, the worst of three targets: {{ said("universality/real-target-falls", holds="the target falls",
+    fails="the target does not fall by .02") }}; {{ said("universality/real-average-rises", holds="the average rises",
+    fails="the average does not rise") }}. Converged probes over the sets of the pre-training, by their initials, 95 %
+    intervals. Grey pictures of 16 pixels; residual networks of two stages.
 
     ---
 
@@ -75,8 +80,7 @@ def real_target_against_average(
     """Is there a trade-off between target and average accuracy on real pictures?
 
     *What to see:* curves to the right and down are a trade-off. A curve for each share of the labels, from the target
-    alone (ring) to all sets; means over replicates. Rows: targets; columns: methods. Grey pictures of 16 pixels;
-    residual networks of two stages, not ResNet-18.
+    alone (ring) to all sets; means over replicates. Rows: targets; columns: methods.
     """
     methods = config[LADDERS[0]]["methods"]
     drawn, axes = _panels(LADDERS, methods)

@@ -1,7 +1,4 @@
-"""The pool of the pre-training, and its worth to the target.
-
-Bands are from 0, the direction that the thesis prints; nothing was piloted.
-"""
+"""The pool of the pre-training, and its worth to the target."""
 
 from __future__ import annotations
 
@@ -16,9 +13,8 @@ from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, PaperValues, Table, figure, table
 from featlearn.core.statistical import share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.universality.ladder_figures import NAMES, SHARES
+from featlearn.universality.analysis import NAMES, NOTHING, SHARES, stand_in
 from featlearn.universality.printed import beside
-from featlearn.universality.readings import NOTHING, stand_in
 
 #: Pools whose names say little above a panel.
 WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}
@@ -30,12 +26,11 @@ WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}
 def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figure:
     """Which samples should a pre-training add for the target? ({{ name }})
 
-    *What to see:* {{ said("universality/classes-at-fixed-samples", holds="with equally many samples of more tasks the
-    target falls (F.5, all labels)", fails="with equally many samples of more tasks the target does not fall (F.5, all
-    labels)") }}; {{ said("universality/specific-wins-few", holds="the target alone beats all tasks (F.6, 5 %)",
-    fails="the target alone does not beat all tasks (F.6, 5 %)") }}. Target accuracy of probes on vectors, 95 %
-    intervals, a line for each number of labels. Pools: *related* share of the target's samples, the labelled samples,
-    or as many other samples.
+    *What to see:* with equally many samples of more tasks {{ said("universality/classes-at-fixed-samples", holds="the
+    target falls (F.5, all labels)", fails="the target does not fall (F.5, all labels)") }}; {{
+    said("universality/specific-wins-few", holds="the target alone beats all tasks (F.6, 5 %)", fails="the target alone
+    does not beat all tasks (F.6, 5 %)") }}. Probes on vectors, 95 % intervals, a line for each number of labels. Pools:
+    *related* share of the target's samples, labelled samples, or as many other samples.
     """
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
     cells = [(method, pool) for method in config["methods"] for pool in named]

@@ -17,9 +17,8 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import PaperValues, Table, figure, table
 from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.universality.ladder_figures import dots
+from featlearn.universality.analysis import NOTHING, dots, stand_in
 from featlearn.universality.printed import beside
-from featlearn.universality.readings import NOTHING, stand_in
 from featlearn.universality.words import CR, FT, LP, ours
 
 LOOKS = {LP: Look("probe", COLOURS["blue"], "s"),
@@ -36,13 +35,8 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     *What to see:* {{ said("universality/fine-tuning-wins-many", holds="with all labels fine-tuning wins (all tasks)",
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
-    said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more tasks",
-    fails="with contrast accuracy is lost to more tasks") }}. Target accuracy on vectors (MoCo, width 8) over labels, 95 % intervals. Dotted: no pre-training.
-
-    ---
-
-    Before this, {{ said("universality/learned-not-raw", holds="the probe beats the raw input", fails="the probe does
-    not beat the raw input by .05") }}.
+    said("universality/fine-tuning-forgets-diversity", holds="with contrast more tasks hardly cost accuracy",
+    fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors, 95 % intervals.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
@@ -70,9 +64,9 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     """Does a contrastive loss tighten the classes?
 
     *What to see:* {{ said("universality/ours-purer", holds="they lie tighter with it, difference of shares",
-    fails="they do not lie tighter with it, difference of shares") }}. t-SNE of normalised test features on vectors,
-    pre-trained on all tasks and tuned on 20 % of the labels; colours are classes. Below: share of the ten nearest
-    neighbours, in the features, with the same class; mean over replicates.
+    fails="they do not lie tighter with it, difference of shares") }}. t-SNE of test features on vectors, pre-trained on
+    all tasks and tuned on 20 % of the labels; colours are classes. Below: share of the ten nearest neighbours with the
+    same class, mean over replicates.
     """
     methods = list(dict.fromkeys(maps["method"]))
     drawn = canvas(min(PAGE, 2.7 * len(methods)), 3.1)
@@ -111,8 +105,7 @@ def all_labels(
 def by_share(tuned: pd.DataFrame, paper_values: PaperValues) -> Table:
     """Target accuracy by share of the labels, pre-training and method
 
-    Fine-tuning has the same number of steps for any number of labels; with the thesis' settings 1 % of CIFAR-10 has
-    200 steps in all.
+    Fine-tuning has as many steps for any number of labels; the thesis has 200 in all for 1 % of CIFAR-10.
     """
     own = pick(tuned[tuned["mixture"] > 0], method=[LP, FT, ours(0.1), ours(1)])
     share = 100 * own["labels"] / own["labels"].max()

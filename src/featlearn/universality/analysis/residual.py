@@ -1,8 +1,4 @@
-"""The trade-off and its remedy with residual networks on small pictures.
-
-Bands are those of the two-layer networks or vectors. They were fixed before the first run, after pilots on
-other streams: one of three replicates, one of two with half of the steps.
-"""
+"""The trade-off and its remedy with residual networks on small pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import numpy as np
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
-from featlearn.universality.readings import (
+from featlearn.universality.analysis import (
     AVERAGE_INCREASES,
     FEW,
     TARGET_DECREASES,

@@ -1,8 +1,4 @@
-"""Closed forms of chapter 7.
-
-Unit tests check the algebra (Lemma F.3, the threshold of Theorem 7.2, the square of section F.1.1) by other
-computations.
-"""
+"""Closed forms of chapter 7."""
 
 from __future__ import annotations
 
@@ -45,9 +41,8 @@ def features() -> Figure:
 def xor() -> Figure:
     """Figure F.1: an optimum of pre-training that no linear probe can use
 
-    Drawn, not measured. Four states of two bits on the unit circle, coloured by the first bit: the thesis' XOR
-    (left), and another square of equal loss, which a line separates (right). In three dimensions the optimum is a
-    simplex, always separable.
+    Drawn, not measured. Four states of two bits on the unit circle, coloured by the first bit: the thesis' XOR (left),
+    and another square of equal loss, which a line separates (right). In three dimensions it is a separable simplex.
     """
     places = {"an XOR": [(-1, 0), (1, 0), (0, -1), (0, 1)],
               "as good, separable": [(-1, 0), (0, 1), (0, -1), (1, 0)]}  # fmt: skip

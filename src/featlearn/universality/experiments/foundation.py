@@ -1,9 +1,7 @@
-"""Probes and adapters on a frozen encoder: Tables 7.2, F.6 to F.8, and with named encoders F.1 to
-F.4, F.10, F.11.
+"""Probes and adapters on a frozen encoder: Tables 7.2, F.6 to F.8; of files F.1 to F.4, F.10, F.11.
 
-By default the encoders are networks of the ladders, pre-trained on all tasks (*broad*) or on the
-first mixture (*narrow*, to which most targets are foreign). A config may name encoders with weights
-from a file and data on disk.
+By default encoders are networks of the ladders, pre-trained on all tasks (*broad*) or on the first
+mixture (*narrow*). A config may name encoders with weights from a file and data on disk.
 """
 
 from __future__ import annotations

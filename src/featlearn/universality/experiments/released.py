@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 #: The network from scratch, how many layers it has, and how much longer it trains.
 OURS, LAYERS, LONGER = "from scratch", 8, 10
-#: Augmentation of the training, with the released networks' normalisation (ImageNet's); a flip
-#: would turn traffic signs into others.
+#: Augmentation of the training, without a flip, which would turn traffic signs into others.
 CHANGED, PLAIN = Augment({"steps": [{"op": "pad_crop"}]}), Augment({"preset": "none"})
 
 
@@ -113,9 +112,8 @@ def maps(job: Job) -> Figure:
     """What released networks look at
 
     *What to see:* whether maps of deep networks are warm on more of the object than those of a
-    small one. Eigen-CAM of released ResNets as they came, and of a ResNet-8 trained here. Images
-    are the first of each class of the hold-out, on which the released networks were trained, too.
-    Below a map stands a wrong answer.
+    small one. Eigen-CAM of released ResNets, and of a ResNet-8 trained here, on the first image of
+    each class of the hold-out, which only the former have seen. Below: wrong answers.
     """
     laid = _Laid(job)
     test = laid.targets[laid.first]["test"]
