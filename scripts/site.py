@@ -146,8 +146,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
         to = claims_pages().get(anchor)
         return f"[{name[0]}]({os.path.relpath(to, place)}#{anchor})" if to else name[0]
 
-    # a search lists claims first; what examples find is the words of their code
-    page.meta["search"] = {"boost": 4 if page.file.name == "claims" else 1}
+    if page.file.name == "claims":
+        page.meta["search"] = {"boost": 4}  # a search lists claims first
     random.seed(page.url)  # mkdocstrings draws names of links that stand in for themselves
     place = (ROOT / page.file.src_uri).parent
     run = f"results/{config.extra.get('run')}"
