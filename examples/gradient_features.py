@@ -1,4 +1,4 @@
-"""Chapter 3: the first step turns neurons into G(w, b) = E[y x 1[<w, x> > b]].
+"""Chapter 3: the first step turns neurons into G(w, b) = E[y x 1[w·x > b]].
 
 On the XOR of four Gaussians the closed form says which neurons end in a cone around a centre.
 """

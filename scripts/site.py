@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
+import os
 import random
 import re
 import shutil
@@ -33,6 +35,8 @@ MARKDOWN = re.compile(r'(href="(?:[^":]*/)?)([^":/]+)\.md(?=["#])')
 NOTEBOOK = re.compile(r"\]\(([^)\s]+)\.ipynb\)")
 #: Where the claims of a published run have their raw numbers.
 RAW = re.compile(r"(?<=raw numbers in )`([^`]+)` of the run")
+#: A claim by its id, outside of a link.
+CLAIM = re.compile(r"(?<!\[)`(\w+/[\w.-]+)`")
 FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 #: The page whose pictures of sweeps become charts.
 EXPLORER = "docs/explorer.md"
@@ -50,6 +54,17 @@ def targets(page: Path) -> set[Path]:
     links = (unquote(link) for link in LINK.findall(page.read_text(encoding="utf-8")))
     found = {(page.parent / link).resolve() for link in links if ":" not in link}
     return {file for file in found if file.is_file() and file.is_relative_to(ROOT)}
+
+
+@functools.cache
+def claims_pages() -> dict[str, Path]:
+    """Pages of published claims by their anchors; of two runs that of ``desk``."""
+    pages = ROOT.glob("results/published/*/*/claims.md")
+    return {
+        anchor: page
+        for page in sorted(pages, key=lambda page: "desk" in page.parts)
+        for anchor in re.findall(r'<a id="(claim-.*?)">', page.read_text(encoding="utf-8"))
+    }
 
 
 def api_page(package: str, modules: str) -> str:
@@ -122,13 +137,25 @@ def on_post_build(config: MkDocsConfig) -> None:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
     """GitHub reads Markdown inside ``<details>``; a link to a folder leads nowhere here.
 
-    Raw numbers of published claims are links where the report of their run goes along.
+    Ids of claims are links. Raw numbers of published claims are, too: to the file where the report
+    of their run goes along, else to how they are made.
     """
+
+    def claim(name: re.Match[str]) -> str:
+        anchor = f"claim-{name[1].replace('/', '-')}"
+        to = claims_pages().get(anchor)
+        return f"[{name[0]}]({os.path.relpath(to, place)}#{anchor})" if to else name[0]
+
+    if page.file.name == "claims":
+        page.meta["search"] = {"boost": 4}  # a search lists claims first
     random.seed(page.url)  # mkdocstrings draws names of links that stand in for themselves
     place = (ROOT / page.file.src_uri).parent
     run = f"results/{config.extra.get('run')}"
     if place.parent == ROOT / run.replace("/", "/published/") and (ROOT / run).is_dir():
         markdown = RAW.sub(rf'<a href="../../../../{run}/\1"><code>\1</code></a>', markdown)
+    markdown = RAW.sub(r"[`\1`](../../../../docs/check-a-number.md#any-other-number)", markdown)
+    if "published" not in place.parts:
+        markdown = CLAIM.sub(claim, markdown)
     markdown = NOTEBOOK.sub(r"](\1.md)", markdown)
     text = FOLDER.sub(lambda link: link[1] if (place / link[2]).is_dir() else link[0], markdown)
     return text.replace("<details>", "<details markdown>")

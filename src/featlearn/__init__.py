@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from featlearn.core.files import PathLike
     from featlearn.images.saved import Network
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def load(path: PathLike) -> Network:

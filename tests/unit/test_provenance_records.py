@@ -159,6 +159,7 @@ JOBS = textwrap.dedent(
     if TYPE_CHECKING:
         from featlearn.core.job import Job
 
+    __version__ = "1.0.0"
     RATE = 1
     TABLE = {}
 
@@ -180,6 +181,7 @@ NAMES = ("sample", "draw", "lonely")
 NOTHING_COMPUTED = {
     "a comment": ("return x + RATE", "return x + RATE  # and on"),
     "empty lines": ("RATE = 1", "RATE = 1\n\n\n"),
+    "a release": ("1.0.0", "1.1.0"),
     "a docstring": ("Draw.", "Draw samples."),
     "the docstring of the module": ("What rules call.", "What the rules call."),
     "a new docstring": ("    return unused", "    'New.'\n    return unused"),

@@ -360,7 +360,7 @@ def test_published_claims_are_those_of_the_code_or_the_changelog_names_them(fold
     # another seed signs the claims that both have; the pages say how many are newer
     assert judged & known
     if SEED not in folder.name:  # between publications the changelog names each that is not in both
-        changes = (REPOSITORY / "CHANGELOG.md").read_text().partition("\n## Unreleased")[2]
+        changes = (REPOSITORY / "CHANGELOG.md").read_text().partition("\n## ")[2]
         assert {claim for claim in judged ^ known if f"`{claim}`" not in changes} == set()
 
 

@@ -11,6 +11,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import featlearn
 from featlearn.core.config import read_schema
 
 from .checkout import REPOSITORY
@@ -49,6 +50,13 @@ def test_environment_and_lock_say_what_the_project_asks_for():
             assert asked.specifier.contains(str(pin.specifier).removeprefix("==")), pin
     lock = read("requirements.lock")
     assert not re.search("://|--index-url|--find-links", lock)
+
+
+def test_a_release_has_one_version_and_date():
+    cited, archived = yaml.safe_load(read("CITATION.cff")), yaml.safe_load(read(".zenodo.json"))
+    version, day = re.search(r"^## (\d.*), (.*)$", read("CHANGELOG.md"), re.MULTILINE).groups()
+    assert {version, cited["version"], archived["version"]} == {featlearn.__version__}
+    assert {day, str(cited["date-released"])} == {archived["publication_date"]}
 
 
 def test_every_link_of_the_pages_leads_somewhere():
