@@ -11,10 +11,6 @@ from hypothesis import settings
 settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("steady")
 
-#: What the tiny Llama has tokens for.
-WORDS = ["sentence", ":", "The", "answer", "is", "positive", "negative", ".", "good", "bad", "film",
-         "Lucy", "has", "12", "apples"]  # fmt: skip
-
 
 #: Side by side go the modules of these, whose tests share what was run, and else tests.
 TOGETHER = ("tests/workflow/", "tests/unit/test_data_parallel.py")
@@ -44,28 +40,6 @@ def pytest_runtest_teardown(item):
     """No figure of a test stays open: matplotlib warns of the twentieth in whatever test it is."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-
-
-@pytest.fixture(scope="session")
-def tiny_llama(tmp_path_factory):
-    """A folder with a random Llama of the library transformers, and its tokenizer."""
-    transformers = pytest.importorskip("transformers")
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    where = tmp_path_factory.mktemp("llama")
-    vocabulary = {word: k for k, word in enumerate(["<unk>", "<s>", *WORDS])}
-    cut = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    cut.pre_tokenizer = pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=cut, unk_token="<unk>", bos_token="<s>"
-    ).save_pretrained(where)
-    torch.manual_seed(0)
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=len(vocabulary), hidden_size=16, intermediate_size=32, num_hidden_layers=2,
-        num_attention_heads=2, max_position_embeddings=256,
-    )).save_pretrained(where)  # fmt: skip
-    return where
 
 
 @pytest.fixture(scope="session")

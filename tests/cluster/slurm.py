@@ -12,12 +12,13 @@ import pwd
 import shutil
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
+
+from workflow.checkout import wait_for
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
 #: Debian installs the daemons where an ordinary user's PATH does not look.
@@ -75,22 +76,6 @@ def missing_programs() -> list[str]:
     return [name for name in PROGRAMS if shutil.which(name, path=SYSTEM_PATH) is None]
 
 
-def free_ports(number: int) -> list[int]:
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
-def wait_for(what: Callable[[], object], why: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not what():
-        if time.monotonic() > end:
-            raise TimeoutError(why)
-        time.sleep(0.2)
-
-
 def kill(processes: Iterable[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -112,14 +97,18 @@ class Slurm:
 
     def start(self) -> Slurm:
         self.folder.chmod(0o755)
-        control_port, *node_ports = free_ports(1 + len(NODES))
+        with ExitStack() as held:
+            sockets = [held.enter_context(socket.socket()) for _ in range(1 + len(NODES))]
+            for one in sockets:
+                one.bind(("127.0.0.1", 0))
+            control_port, *node_ports = [one.getsockname()[1] for one in sockets]
         self._configure(control_port, dict(zip(NODES, node_ports, strict=True)))
         try:
             self._start_munge()
             self._run("slurmctld", "slurmctld", "-D", "-c")
             for node in NODES:
                 self.start_node(node)
-            wait_for(self.ready, "the nodes did not come up")
+            wait_for(self.ready, "the nodes did not come up", PATIENCE)
         except BaseException:
             self.stop()
             raise
@@ -188,7 +177,7 @@ class Slurm:
         }
         options = [f"--{name}={path}" for name, path in files.items()]
         self._run("munged", "munged", "--foreground", "--force", "--num-threads=2", *options)
-        wait_for((self.folder / "munge.socket").exists, "munged did not start")
+        wait_for((self.folder / "munge.socket").exists, "munged did not start", PATIENCE)
 
     def _configure(self, control_port: int, ports: Mapping[str, int]) -> None:
         lines = [

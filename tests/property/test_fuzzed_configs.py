@@ -1,4 +1,4 @@
-"""Any config is run or refused in words: no traceback, no hang, no name that leaves the folder.
+"""Any config or sweep is run or refused in words: no traceback, no hang, no name that leaves.
 
 The smoke config with values replaced, keys lost and keys added, through all checks that stand
 before the first job.
@@ -15,17 +15,19 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from featlearn.command.sweep import value_in
 from featlearn.contrastive.images import config as contrastive_images
 from featlearn.core import config as core_config
+from featlearn.core import points, sweeps
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import GIVEN
 from featlearn.mrp.images import config as image_config
 from featlearn.own_images import config as real_config
+from unit import ROOT
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[2]
 CASES = 80
 SCHEMA = core_config.read_schema(ROOT / "workflow" / "schemas")
 SECTIONS = [section for sections in SCHEMA["papers"].values() for section in sections]
@@ -44,16 +46,12 @@ def fuzzed(cases: int):
 
 
 #: Own images, so that this section has keys to change too.
-OWN = {
-    "scale": "smoke",
-    "real_images": {
-        "flowers": {
-            "data": {"kind": "folder", "path": "flowers", "size": 16, "shares": {"test": 0.2}},
-            "weights": "torchvision:ResNet18_Weights.DEFAULT",
-            "augmentation": {"preset": "mae", "size": 16},
-        }
-    },
+FLOWERS = {
+    "data": {"kind": "folder", "path": "flowers", "size": 16, "shares": {"test": 0.2}},
+    "weights": "torchvision:ResNet18_Weights.DEFAULT",
+    "augmentation": {"preset": "mae", "size": 16},
 }
+OWN = {"scale": "smoke", "real_images": {"flowers": FLOWERS}}
 TEXTS = st.sampled_from(
     ["", "..", "../..", "/etc", "a/b", "$(touch x)", "{x}", "?1", "\0", "\n", "ä", "1e-3", "nan",
      "auto", "own", "epoch", "-1", "true", "null", "folder", "timm:../../x", "x" * 300,
@@ -120,7 +118,6 @@ def checked(user: dict[str, Any]) -> dict[str, Any]:
 
 @st.composite
 def changed(draw, below=()):
-    """The plain config with one to three changes."""
     config = copy.deepcopy(plain())
     for _ in range(draw(st.integers(1, 3))):
         there = [place for place in places(config) if place[: len(below)] == below]
@@ -217,7 +214,6 @@ def test_any_bytes_are_yaml_or_refused_by_the_name_of_the_file(content):
     )
 )
 def test_any_place_of_data_is_found_or_refused_in_words(settings):
-    """Data sets, and the folder of photographs, by any name."""
     photographs = {"folder": settings.get("path"), "weights_folder": "", "models": []}
     with contextlib.suppress(FeatlearnError):
         image_config.state(photographs)
@@ -236,3 +232,53 @@ def elsewhere(tmp_path_factory, monkeypatch):
     monkeypatch.chdir(folder)
     yield
     assert {path.name for path in folder.iterdir()} <= {"fuzzed.yaml"}
+
+
+BASE = load({"scale": "smoke", "papers": ["mrp", "icl"]}, ROOT)
+KEYS = st.one_of(
+    st.sampled_from([one for one in points.keys(BASE) if one.split(".")[0] in ("mrp", "icl")]),
+    st.text(max_size=20),
+    st.sampled_from(["mrp", "seed", "mrp.headline.data.gamma", "icl.regression.sigmas.1", "mrp.."]),
+)
+SWEPT_LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
+    st.sampled_from(["1e-3", "nan", "2024-01-01", "!!set {a}", "{a: b}", "[", "\0", "../x"]),
+)  # fmt: skip
+SWEPT_VALUES = st.recursive(SWEPT_LEAVES, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
+GIVEN = st.one_of(
+    st.lists(SWEPT_VALUES, max_size=4),
+    st.fixed_dictionaries({"from": SWEPT_LEAVES, "to": SWEPT_LEAVES, "points": st.integers(-1, 5)}),
+)
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(KEYS, GIVEN, max_size=3))
+@example({"mrp.headline.data.gamma": [0.01, 0.1]})
+@example({"icl.regression.sigmas.1": {"from": 1, "to": 3, "points": 3, "scale": "log"}})
+def test_a_sweep_is_planned_or_refused(keys):
+    try:
+        filled = load({"scale": "smoke", "papers": ["mrp", "icl"], "sweep": {"keys": keys}}, ROOT)
+        found = sweeps.read(filled, ROOT)
+    except FeatlearnError:
+        return
+    names = [one.slug for one in found.points]
+    assert len(set(names)) == len(names)
+    for name in [*names, found.name]:
+        assert Path("a", name).resolve().parent == Path("a").resolve()
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=12))
+@example("1e400")
+@example("!!python/name:os.system")
+def test_a_value_on_the_command_line_is_read_or_refused(text):
+    try:
+        value = value_in(text)
+    except FeatlearnError:
+        return
+    points.slug({"a": value})
+
+
+@pytest.mark.parametrize(("text", "value"), [("1e-3", 1e-3), ("[1, 2]", [1, 2]), ("x", "x")])
+def test_values_are_what_they_look_like(text, value):
+    assert value_in(text) == value

@@ -19,9 +19,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from safetensors.torch import save
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import read_parquet, read_tensors, write_tensors
+from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.core.provenance import read_record, record_path
 from featlearn.images.data.datasets import open_images
@@ -53,11 +54,8 @@ def parquet() -> bytes:
 
 
 def idx(*shape: int) -> bytes:
-    return (
-        bytes([0, 0, 8, len(shape)])
-        + struct.pack(f">{len(shape)}I", *shape)
-        + bytes(int(np.prod(shape)))
-    )
+    sizes = struct.pack(f">{len(shape)}I", *shape)
+    return bytes([0, 0, 8, len(shape)]) + sizes + bytes(int(np.prod(shape)))
 
 
 NOTE = b"""<annotation><size><width>6</width></size><object><name>cat</name><difficult>0</difficult>
@@ -88,16 +86,8 @@ for kind, split, files, *victims in (
     SETS |= {f"{kind}-{victim}": (kind, split, files, victim) for victim in victims}
 
 
-def _tensors(path: Path) -> None:
-    write_tensors({"a": torch.arange(6.0), "b": torch.ones(2, 2)}, path)
-
-
 def safetensors() -> bytes:
-    path = Path("made")
-    _tensors(path)
-    content = path.read_bytes()
-    path.unlink()
-    return content
+    return save({"a": torch.arange(6.0), "b": torch.ones(2, 2)})
 
 
 def state_dict() -> bytes:

@@ -6,12 +6,12 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featlearn.core.seeds import Streams
 from featlearn.mrp import blocks
-from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.data import MultiView, Samples
 from featlearn.mrp.experiments.growth import predicted_hits
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, encode
+from unit.test_sampler import draw as drawn
 
 FIELDS = ("x", "y", "strong", "active", "total", "strength", "owner")
 
@@ -33,13 +33,6 @@ def distributions(draw) -> MultiView:
         off_strength=(off_low, off_low + off_width),
         split=draw(st.sampled_from(["equal", "dirichlet"])),
     )  # fmt: skip
-
-
-def drawn(spec: MultiView, count: int, seed: int, replicates=(0,), **options):
-    streams = Streams(seed, "mrp", "property-test", replicates)
-    features = orthonormal_features(spec, streams("features"))
-    options = {"dtype": torch.float64, **options}
-    return features, sample(spec, features, count, streams("data"), **options)
 
 
 COUNTS, SEEDS = st.integers(1, 12), st.integers(0, 1000)

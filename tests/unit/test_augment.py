@@ -57,11 +57,6 @@ def test_colours_are_torchvisions(ours, theirs, values):
     torch.testing.assert_close(ours(batch, torch.tensor(values)), expected, atol=1e-5, rtol=0)
 
 
-def test_grey_is_torchvisions():
-    batch = images()
-    torch.testing.assert_close(ops.grey(batch), reference.rgb_to_grayscale(batch, 3))
-
-
 @pytest.mark.parametrize("size", [8, 16, 24])
 @pytest.mark.parametrize("interpolation", ["bilinear", "bicubic"])
 def test_a_resized_crop_is_torchvisions(size, interpolation):
@@ -70,12 +65,9 @@ def test_a_resized_crop_is_torchvisions(size, interpolation):
         [[0, 0, 16, 16], [2, 3, 5, 9], [0, 7, 16, 9], [5, 5, 1, 1], [3, 0, 13, 4], [8, 8, 8, 8]]
     )
     mode = InterpolationMode(interpolation)
-    expected = torch.stack(
-        [
-            reference.resized_crop(image, *box.tolist(), [size, size], mode, antialias=True)
-            for image, box in zip(batch, boxes, strict=True)
-        ]
-    ).clamp(0, 1)
+    each = [reference.resized_crop(image, *box.tolist(), [size, size], mode, antialias=True)
+            for image, box in zip(batch, boxes, strict=True)]  # fmt: skip
+    expected = torch.stack(each).clamp(0, 1)
     got = ops.resized_crop(batch, boxes, size, interpolation)
     torch.testing.assert_close(got, expected, atol=2e-5, rtol=0)
 
@@ -126,8 +118,6 @@ def test_the_windows_of_a_random_resized_crop_are_torchvisions_in_distribution()
         error = 5 * theirs[:, column].std() * math.sqrt(2 / count)
         assert abs(boxes[:, column].mean() - theirs[:, column].mean()) < error
         assert abs(boxes[:, column].std() - theirs[:, column].std()) < error
-    assert (boxes[:, 0] + boxes[:, 2]).max() <= 20
-    assert (boxes[:, 1] + boxes[:, 3]).max() <= 30
 
 
 def test_where_no_window_fits_the_middle_is_taken():

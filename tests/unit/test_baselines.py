@@ -31,27 +31,14 @@ def sets(draw, label, counts=(60, 40, 50)):
     return [Data(x, label(x)) for x in map(draw, counts)]
 
 
-def explicit_ridge(features, data, penalty):
-    """Test predictions of ridge regression on explicit features, its penalty in their size."""
-    train, _, test = (features(part.x) for part in data)
-    scaled = penalty * train.square().sum(1).mean() * torch.eye(train.shape[1]).double()
-    weight = torch.linalg.solve(train.mT @ train + scaled, train.mT @ data[0].y)
-    return test @ weight
-
-
 def second_moments(x):
     """1, sqrt(2) x_i, and all products of two coordinates: the square of 1 + <x, x'>."""
     pairs = (x[:, :, None] * x[:, None]).flatten(1)
     return torch.cat([torch.ones(len(x), 1).double(), math.sqrt(2) * x, pairs], 1)
 
 
-def three_of(x):
-    return torch.stack(
-        [x[:, list(c)].prod(1) for c in itertools.combinations(range(x.shape[1]), 3)], 1
-    )
-
-
 W, B = gaussian(30, 4), gaussian(30)
+THREES = [*itertools.combinations(range(4), 3)]
 
 
 def relu(x):
@@ -60,7 +47,7 @@ def relu(x):
 
 @pytest.mark.parametrize(("kernel", "features"), [
     (baselines.polynomial(2), second_moments),
-    (baselines.products(3), three_of),
+    (baselines.products(3), lambda x: torch.stack([x[:, list(c)].prod(1) for c in THREES], 1)),
     (baselines.of_features(relu), relu),
 ])  # fmt: skip
 def test_the_dual_solution_is_that_of_the_explicit_features(kernel, features, monkeypatch):
@@ -68,7 +55,11 @@ def test_the_dual_solution_is_that_of_the_explicit_features(kernel, features, mo
     data = sets(lambda n: gaussian(n, 4), lambda x: x[:, 0] * x[:, 1] + x[:, 2])
     seen = []
     baselines.ridge([kernel], data, lambda result, _: seen.append(result) or 0.0)
-    torch.testing.assert_close(seen[-1][:, 0], explicit_ridge(features, data, 0.1))
+    # ridge regression on the features themselves, its penalty in their size
+    train, _, test = (features(part.x) for part in data)
+    scaled = 0.1 * train.square().sum(1).mean() * torch.eye(train.shape[1]).double()
+    weight = torch.linalg.solve(train.mT @ train + scaled, train.mT @ data[0].y)
+    torch.testing.assert_close(seen[-1][:, 0], test @ weight)
 
 
 def test_a_block_at_a_time_is_all_at_once(monkeypatch):

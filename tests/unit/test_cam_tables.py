@@ -1,48 +1,40 @@
 """Part use, Table 1 and the gain on made pictures, from planted measurements."""
 
-from itertools import product
-from pathlib import Path
-
+import numpy as np
 import pandas as pd
 import pytest
 
 from featlearn.core.config import read_yaml
+from featlearn.core.frames import tidy
 from featlearn.core.paper_values import paper_table
 from featlearn.mrp.analysis.eigencam import Maps, part_use_gains
 from featlearn.mrp.analysis.images_gain import Gain
 from featlearn.mrp.analysis.table_1 import beside_the_paper, table_1
 from featlearn.mrp.analysis.table_1_real import with_cifar10
 from featlearn.mrp.images.labels import AUGMENTED, PIXELS, PLAIN, PRETRAINED, SUPERVISED, Arm, arms
+from unit import ROOT
 
-VALUES = read_yaml(Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml")
+VALUES = read_yaml(ROOT / "config/paper_values/mrp.yaml")
 
 
 def planted(columns, model, gain):
     """Each replicate has a level of its own; the pre-trained model is better by ``gain``."""
-    rows = [
-        (*where, name, 0.5 + 0.1 * replicate + (gain if better else 0), replicate)
-        for where in product(*columns.values())
-        for better, name in enumerate(model[1])
-        for replicate in range(3)
-    ]
-    return pd.DataFrame(rows, columns=[*columns, model[0], "value", "replicate"])
+    axes = {**columns, model[0]: model[1], "replicate": range(3)}
+    better = gain * (np.arange(len(model[1])) > 0)[:, None]
+    return tidy(axes, value=0.5 + 0.1 * np.arange(3) + better)
 
 
 @pytest.fixture
 def frames():
     quantities = ["multi_view", "single_view"]
-    comparison = {
-        "evaluation": ["fine-tuned", "linear probe"],
-        "labels": [6, 12],
-        "quantity": quantities,
-    }
+    evaluations = ["fine-tuned", "linear probe"]
+    comparison = {"evaluation": evaluations, "labels": [6, 12], "quantity": quantities}
     both = ("method", ["supervised", "SimMIM, then labels"])
     gain = planted(
         {"quantity": ["multi_view", "worst_view"]}, ("start", ["supervised", "SimMIM"]), 0.05
     )
-    longest = gain.assign(
-        augmentation="augmented", steps=10, epochs=40 * (gain["start"] == "SimMIM")
-    )
+    epochs = 40 * (gain["start"] == "SimMIM")
+    longest = gain.assign(augmentation="augmented", steps=10, epochs=epochs)
     shorter = longest.assign(epochs=longest["epochs"] / 4, steps=30, value=0)
     return {
         "comparison": planted(comparison, ("start", ["random-cnn", "simmim"]), 0.02),
@@ -103,16 +95,11 @@ def test_part_use_is_compared_with_supervised_training_of_the_same_network():
 
 def test_claims_on_maps_read_the_fewest_labels_on_multi_view_pictures():
     levels = {"random-cnn": 0.6, "simmim": 0.9, "random-vit": 0.2, "mae": 0.3}
-    rows = [
-        (start, labels, test_set, quantity, level * (labels == 6) * (test_set == "multi_view"), r)
-        for start, level in levels.items()
-        for labels in (6, 12)
-        for test_set in ("multi_view", "single_view")
-        for quantity in ("hits", "matched", "flipped")
-        for r in range(2)
-    ]
-    columns = ["start", "labels", "test_set", "quantity", "value", "replicate"]
-    frames = {"values": pd.DataFrame(rows, columns=columns)}
+    axes = {"start": [*levels], "quantity": ["hits", "matched", "flipped"], "labels": [6, 12],
+            "test_set": ["multi_view", "single_view"], "replicate": range(2)}  # fmt: skip
+    fewest = np.array([[1, 0], [0, 0]])[..., None]
+    level = np.array([*levels.values()])[:, None, None, None, None]
+    frames = {"values": tidy(axes, value=level * fewest)}
     found = {one.claim: one.measure(frames).tolist() for one in [*Maps({})]}
     assert found["mrp/cam-more-parts"] == pytest.approx([0.3, 0.3])
     assert found["mrp/cam-more-parts-mae"] == pytest.approx([0.1, 0.1])

@@ -148,12 +148,7 @@ def test_repeatable_kernels_can_be_given_up(monkeypatch):
 @pytest.mark.usefixtures("torch_settings")
 def test_float32_is_float32_on_cuda_too():
     places = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)
-    before = [place.fp32_precision for place in places]
-    try:
-        for place in places:
-            place.fp32_precision = "tf32"
-        prepare("cpu")
-        assert [place.fp32_precision for place in places] == ["ieee", "ieee"]
-    finally:
-        for place, old in zip(places, before, strict=True):
-            place.fp32_precision = old
+    for place in places:
+        place.fp32_precision = "tf32"
+    prepare("cpu")
+    assert [place.fp32_precision for place in places] == ["ieee", "ieee"]

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.encoders import build_encoder
-from featlearn.images.probes import accuracies
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.train.loop import fit
+from unit.test_detection import plain
 
 CLASSES = 3
 
@@ -27,16 +27,11 @@ def classifier(*, head: float = 0.0, **settings: object) -> Classifier:
 
 
 def coloured(images: int) -> tuple[Tensor, Tensor]:
-    """Noise in which the class's channel is bright, uint8, and the classes."""
     stream = torch.Generator().manual_seed(0)
     pixels = torch.randint(0, 120, (images, 3, 8, 8), generator=stream)
     labels = torch.arange(images) % CLASSES
     pixels[torch.arange(images), labels] += 100
     return pixels.to(torch.uint8), labels
-
-
-def plain(images: Tensor, draws: Draws) -> Tensor:
-    return images.float() / 128 - 1
 
 
 def draws(size: int) -> Draws:
@@ -67,21 +62,9 @@ def test_several_labels_leave_out_what_does_not_count():
 SETTINGS = {"steps": 25, "batch_size": 24, "learning_rate": 0.02, "record_every": 5}
 
 
-def test_it_learns_and_repeats_itself():
-    images, labels = coloured(96)
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    try:
-        runs = []
-        for _ in range(2):
-            ours = classifier()
-            history = fit(ours, images, labels, plain, SETTINGS, (0, "test"))
-            runs.append((history, extract(ours, images, plain, outputs=ours.scores)))
-    finally:
-        torch.use_deterministic_algorithms(before)
-    assert runs[0][0]["accuracy"].iloc[-1] > 0.95
-    assert runs[0][0].equals(runs[1][0])
-    assert torch.equal(runs[0][1], runs[1][1])
+def test_it_learns():
+    history = fit(classifier(), *coloured(96), plain, SETTINGS, (0, "test"))
+    assert history["accuracy"].iloc[-1] > 0.95
 
 
 def test_features_do_not_depend_on_the_batch_and_the_mode_comes_back(tmp_path):
@@ -108,14 +91,3 @@ def test_an_output_that_is_not_finite_is_named():
     images[1] = 128
     with pytest.raises(FeatlearnError, match="Broken: its output for image 1 of 3 is not finite"):
         extract(Broken(), images, plain)
-
-
-def test_accuracies_of_multi_view_and_single_view_images_are_apart():
-    predicted = torch.tensor([0, 1, 0, 0, 1, 1])
-    labels = torch.tensor([0, 1, 1, 0, 1, 0])
-    view = torch.tensor([-1, -1, -1, 0, 1, 1])
-    assert accuracies(predicted, labels, view) == {
-        "multi_view": pytest.approx(2 / 3), "single_view": pytest.approx(2 / 3),
-        "single_view_1": 1.0, "single_view_2": 0.5, "worst_view": 0.5,
-    }  # fmt: skip
-    assert set(accuracies(predicted, labels)) == {"all"}

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -24,6 +23,7 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.own_images.command import fitting, write_curves
+from image_folders import picture
 
 
 def test_settings_lead_into_groups():
@@ -72,10 +72,6 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     assert told in said
 
 
-def child(body):
-    return [sys.executable, "-c", body]
-
-
 WAITS = """
 import signal, sys, time
 from featlearn.command.flow import followed
@@ -97,7 +93,8 @@ def test_what_is_followed_ends_in_its_own_way(number, times, all_of_it, code):
     """Ctrl-C reaches both, SIGTERM the command alone; what keeps its state is not killed."""
     # a shell that starts pytest in the background may have it ignore Ctrl-C
     given = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{WAITS}"
-    run = subprocess.Popen(child(given), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    command = [sys.executable, "-c", given]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert run.stdout.readline() == "ready\n"
     for _ in range(times):
         (os.killpg if all_of_it else os.kill)(run.pid, number)
@@ -120,26 +117,19 @@ def test_no_module_is_taken_from_the_folder_of_a_stranger(tmp_path, monkeypatch)
     assert not (tmp_path / "owned").exists()
 
 
-def histories(own):
-    folder = own / "measurements" / "flowers"
+def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder = tmp_path / "own/measurements/flowers"
     folder.mkdir(parents=True)
     rows = pd.DataFrame({"step": [2, 4], "epoch": [1.0, 2.0], "images": [8, 16],
                          "learning_rate": [0.1, 0.05], "loss": [1.5, 0.75]})  # fmt: skip
     write_parquet(rows.assign(data_set="flowers", replicate=0), folder / "pretraining-0.parquet")
     tuned = [rows.assign(loss=rows["loss"] * share, labels=int(8 * share)) for share in (1, 2)]
     write_parquet(pd.concat(tuned, ignore_index=True), folder / "finetuning-random-0.parquet")
-
-
-def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
-    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    histories(tmp_path / "own")
     for _ in range(2):  # a second time takes the place of the first
         names = write_curves(tmp_path / "own", tmp_path / "tensorboard")
-    assert names == [
-        "flowers/pretraining-0",
-        "flowers/finetuning-random-0-8-labels",
-        "flowers/finetuning-random-0-16-labels",
-    ]
+    tuned = [f"flowers/finetuning-random-0-{labels}-labels" for labels in (8, 16)]
+    assert names == ["flowers/pretraining-0", *tuned]
     seen = reader.EventAccumulator(str(tmp_path / "tensorboard" / names[2]))
     seen.Reload()
     assert sorted(seen.Tags()["scalars"]) == ["learning_rate", "loss"]
@@ -160,13 +150,8 @@ def here(tmp_path, monkeypatch):
     write_tensors(described(whole, augment, "a test", {}, ["daisy", "rose"]), "c.safetensors")
     write_tensors(described(encoder, augment, "a test", {}), "e.safetensors")
     for name in ("a.png", "-b.png", f"new\nline {ESC}.png", os.fsdecode(b"bytes\xff.png")):
-        picture(name)
+        picture(0, size=(40, 50)).save(name)
     return tmp_path
-
-
-def picture(name, seed=0):
-    noise = np.random.default_rng(seed).integers(0, 256, (40, 50, 3), dtype=np.uint8)
-    Image.fromarray(noise).save(name)
 
 
 def test_a_line_a_picture_and_names_that_a_terminal_would_obey_are_escaped(here, capsys):
@@ -197,7 +182,7 @@ def test_many_pictures_are_looked_at_some_at_a_time(here, monkeypatch, capsys):
     monkeypatch.setattr(pictures, "BATCH", 2)
     names = [f"{number}.png" for number in range(5)]
     for number, name in enumerate(names):
-        picture(name, number)
+        picture(number, size=(40, 50)).save(name)
     assert main(["predict", "c.safetensors", *names]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     wanted = images.network("c.safetensors")(names)
@@ -208,7 +193,7 @@ def test_maps_of_two_files_of_one_name_and_of_a_very_long_one(here, capsys):
     (here / "other").mkdir()
     long = "x" * 240 + ".png"
     for name in ("other/a.png", long):
-        picture(name)
+        picture(0, size=(40, 50)).save(name)
     assert main(["cam", "e.safetensors", "a.png", "other/a.png", long, "--out", "m"]) == 0
     made = capsys.readouterr().out.splitlines()
     assert made == ["m/a-cam.png", "m/a-2-cam.png", f"m/{'x' * 60}-cam.png"]

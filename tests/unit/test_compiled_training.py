@@ -19,11 +19,6 @@ def problem(samples=7, patches=5, dimension=6, kernels=8, replicates=3):
 
 
 @pytest.fixture
-def plain_passes(monkeypatch):
-    monkeypatch.setattr(fused, "_compiled", lambda function: function)
-
-
-@pytest.fixture
 def compiling_is(monkeypatch):
     def choose(mode):
         monkeypatch.setattr(devices, "_mode", mode)
@@ -38,9 +33,8 @@ def same(found, expected):
 
 @pytest.mark.parametrize("block_bytes", [1, 5 * 8 * 8 * 3, 1 << 23])
 @pytest.mark.parametrize("q", [2, 3, 4])
-def test_fused_passes_give_the_gradients_of_the_plain_ones(
-    plain_passes, monkeypatch, q, block_bytes
-):
+def test_fused_passes_give_the_gradients_of_the_plain_ones(monkeypatch, q, block_bytes):
+    monkeypatch.setattr(fused, "_compiled", lambda function: function)
     monkeypatch.setattr(fused, "BLOCK_BYTES", block_bytes)
     x, w, y, u = problem()
     laid_out, activation = fused.patch_major(x), Activation(q, 0.3)

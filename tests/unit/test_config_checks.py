@@ -1,7 +1,9 @@
 """The config: defaults, layers, portable runs, faults with key and value, the page of keys."""
 
 import copy
+import json
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -77,19 +79,6 @@ def valid() -> dict:
     return {"scale": "desk", "steps": 10, "data": {"patches": 4, "sparsity": 1.5}}
 
 
-def found(change: dict) -> list[str]:
-    return list(faults(merge(valid(), change), SCHEMA))
-
-
-def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
-    base = {"a": 1, "group": {"x": 1, "deep": {"y": 2, "z": 3}}, "list": [1, 2]}
-    change = {"group": {"deep": {"y": 9}}, "list": [5], "new": {"k": 1}}
-    kept = copy.deepcopy((base, change))
-    merged = {"group": {"x": 1, "deep": {"y": 9, "z": 3}}, "list": [5], "new": {"k": 1}}
-    assert merge(base, change) == {"a": 1, **merged}
-    assert (base, change) == kept
-
-
 def test_absent_keys_get_their_defaults_and_given_ones_stay():
     given = merge(valid(), {"seed": 7, "training": {"factor": 2.0}, "data": {"noise": 0.5}})
     kept = copy.deepcopy(given)
@@ -111,6 +100,8 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     ({"steps": True}, "steps must be a whole number, got True"),
     ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
     ({"data": {"noise": "5e"}}, "data.noise must be a finite number, got '5e'"),
+    ({"data": {"noise": "5e-4"}}, "data.noise must be a finite number, got '5e-4' "
+     "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)"),
     ({"data": {"noise": float("nan")}}, "data.noise must be a finite number, got nan"),
     ({"data": 3}, "data must be a group of keys, got 3"),
     ({"steps": 0}, "steps must be at least 1, got 0"),
@@ -124,7 +115,7 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     ({"run": "A b"}, "run must be ^[a-z]*$, got 'A b'"),
 ])  # fmt: skip
 def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
-    assert found(change) == [line]
+    assert list(faults(merge(valid(), change), SCHEMA)) == [line]
 
 
 def test_all_faults_are_told_and_missing_keys_are_named_once_each():
@@ -373,16 +364,13 @@ def test_dials_without_a_config_have_the_defaults_of_the_schema(name, dials):
 
 ONE = {"kind": "folder", "path": "one"}
 PLAIN = {"scale": "real", "papers": ["toy"]}
-SCALE = {
-    "scale": "real",
-    "sets": {"one": ONE, "two": {"kind": "folder", "path": "two"}},
-    "papers": ["toy"],
-    "given": {
-        "one": {"toy": {"first": {"data": {"set": "one", "size": 8}}}},
-        "other": {"toy": {"third": 1}},
-        "two toy": {"toy": {"both": [{"data": {"set": "two"}}]}},
-    },
+GIVEN = {
+    "one": {"toy": {"first": {"data": {"set": "one", "size": 8}}}},
+    "other": {"toy": {"third": 1}},
+    "two toy": {"toy": {"both": [{"data": {"set": "two"}}]}},
 }
+SETS = {"one": ONE, "two": {"kind": "folder", "path": "two"}}
+SCALE = {**PLAIN, "sets": SETS, "given": GIVEN}
 
 
 def test_a_layer_counts_where_all_its_sets_are(tmp_path, monkeypatch):
@@ -495,18 +483,8 @@ def test_page_of_keys_is_in_step_with_the_schema():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "file", sorted((ROOT / "workflow" / "schemas").glob("*.yaml")), ids=lambda file: file.stem
-)
-def test_no_comma_cuts_a_description_in_two(file):
+def test_no_comma_cuts_a_description_in_two():
     """``{ description: one, two }`` is a description and a key ``two`` that nothing reads."""
-
-    def cut(node) -> list[str]:
-        if isinstance(node, list):
-            return [name for one in node for name in cut(one)]
-        if not isinstance(node, dict):
-            return []
-        own = [name for name, value in node.items() if value is None and name != "default"]
-        return own + [name for value in node.values() for name in cut(value)]
-
-    assert cut(yaml.safe_load(file.read_text(encoding="utf-8"))) == []
+    for file in (ROOT / "workflow/schemas").glob("*.yaml"):
+        text = json.dumps(yaml.safe_load(file.read_text(encoding="utf-8")))
+        assert set(re.findall(r'"([^"]*)": null', text)) <= {"default"}, file

@@ -15,7 +15,8 @@ from unit import ROOT
 
 #: Of a section the scale that is changed (desk if none is named).
 SCALES = {"gradient_features": "smoke", "contrastive": "smoke", "images": "smoke"}
-#: Of a section its keys, and values that each contradict the rest; null takes the key away.
+#: Of a section its keys, and values that each contradict the rest; null takes the key away. What is
+#: told of another key than the one that was set has that one after an arrow.
 WRONG = yaml.safe_load("""
 fourier:
   circuits.three.modulus: [12]
@@ -35,62 +36,52 @@ noncontrastive:
   algorithm.data.patches: [7]
   phases.data.feature_patches: [16]
   oracles.data.strengths: [[1.0, 2.0]]
-  starts.cases.frequency.strong_share: [0.2]
+  starts.cases.frequency.strong_share => starts.cases.frequency.strengths: [0.2]
   algorithm.training.record_every: [7]
   algorithm.variants.frozen.head_rate: [0.1]
   phases.dimensions: [[1000, 100]]
 emergence:
   neurons.mnist.pictures.classes: [['0'], ['0', '0']]
   neurons.svhn.shown: [[3, 10]]
-  neurons.svhn.pictures.data.kind: [folder]
+  neurons.svhn.pictures.data.kind => neurons.svhn.pictures.data.path: [folder]
   filters.shown: [[0, 3], [0, 20, 30]]
-  filters.batch_size: [200]
+  filters.batch_size => filters.epochs: [200]
   filters.widths: [[16, 8], [2, 8]]
   injected.mnist.descent.sizes: [[3, 2, 1], [1, 2]]
   injected.mnist.descent.teachers: [[]]
   injected.mnist.students.cells.gaussian.alpha: [0.0]
   injected.mnist.pictures.data.kind: [nothing]
-  injected.mnist.students.cells.covariance.injected: [pictures]
+  injected.mnist.students.cells.covariance.injected => injected.mnist.others: [pictures]
   injected.mnist.others:
     - {data: {kind: digits, size: 8}, samples: {train: 9, validation: 999, test: 999}}
   curves.parity.data.relevant: [4, 101]
   curves.parity.data.background: [0.7]
   curves.parity.data.interval: [[1, 2]]
   curves.parity.dimensions: [[500, 99]]
-  curves.interval.data.interval: [[20, 31], [1, 30], null]
+  curves.interval.data.interval: [[20, 31], [1, 30]]
   curves.interval.data:
     - {kind: interval, patterns: 100, relevant: 30, interval: [10, 20], frequency: 0.5}
-  curves.interval.data.counts: [[5, 9]]
-  curves.parity.data.counts: [[5]]
-  curves.interval.data.negative_share: [0.8]
+  curves.interval.data.counts => curves.interval.data.interval: [[5, 9]]
   curves.hidden.data.prototypes: [7]
-  curves.parity.data.prototypes: [8]
   curves.negatives-90.samples.test: [4]
-  injected.mnist.students.cells.covariance: [null]
+  injected.mnist.students.cells.covariance => injected.mnist.students.cells: [null]
   general.dimension: [99]
   general.noises: [[0.0, 0.2]]
   mixture.settings.second.relevant: [26]
   mixture.settings.second.moments: [[30, 51]]
 gradient_features:
-  cones.laws.mixture.classes: [[1, 1]]
-  cones.laws.mixture.dimension: [5]
-  cones.laws.parity.block: [4]
-  cones.laws.parity.dimension: [5]
+  cones.laws.mixture.dimension => cones.laws.mixture.classes: [5]
+  cones.laws.parity.dimension => cones.laws.parity.block: [5]
   cones.laws.parity.structured: [0.6]
   cones.laws.parity_blocks.blocks: [1]
   cones.laws.parity_blocks.block: [5]
-  cones.laws.uniform_parity.block: [3]
-  cones.laws.uniform_parity.dimension: [20]
   cones.laws.multi_index.curvatures: [[0.0]]
   cones.laws.parity.blocks: [3]
   opponents.judged.noise: [3.0]
   opponents.judged.dimension: [20.5]
-  learning.laws.parity.block: [4]
-  appendix.alternative.dimensions: [[9, 10]]
+  appendix.alternative.dimensions => appendix.alternative.dimension: [[9, 10]]
   appendix.fixed.blocks: [[4]]
-  frozen.uniform_parity.two.dimension: [20]
   frozen.uniform_parity.four.block: [3]
-  frozen.multi_index.curvatures: [[0.0, 0.0]]
   frozen.multi_index.quartics: [[4.0, 4.0, 1.0]]
   lemmas.mixture.classes: [[1, 1]]
   lemmas.activation.laws.parity.block: [4]
@@ -98,10 +89,8 @@ gradient_features:
   frozen.scan.ratios: [[0.001, 1.0]]
   learning.laws.parity.structured: [0.01, 0.5]
   structure.block: [4]
-  structure.dimension: [3]
 looped:
   construction.examples: [[4, 64]]
-  construction.ablations.examples: [3]
   learned.examples: [[2, 16]]
   construction.trials: [300]
   construction.verified_loops: [500]
@@ -109,11 +98,10 @@ looped:
 contrastive:
   stages.data.dimension: [36]
   trained_thresholds.data.activity: [50.0]
-  scaling.sizes.0.atoms: [1024]
-  scaling.sizes.0.arms: [[masked]]
+  scaling.sizes.0.atoms => scaling.sizes.0.dimension: [1024]
+  scaling.sizes.0.arms => scaling.sizes: [[masked]]
   identities.wide.dimensions: [[64, 32]]
-  identities.wide.atoms: [64]
-  ablations.arms.wide: [null]
+  ablations.arms.wide => ablations.arms: [null]
   images.shapes.shapes.glyph_size: [[10, 40]]
   images.shapes.figures.fig_1: [cnm]
   images.shapes.embedding.perplexity: [4000]
@@ -125,13 +113,11 @@ mrp:
   headline.data.sparsity: [40]
   headline.data.main_strength: [[1.5, 1.0]]
   growth.data.main_strength: [[0.0, 0.0]]
-  headline.data.off_strength: [[0.4, 0.2]]
   headline.pretraining.record_every: [1000000]
   growth.target: [0.11]
   finetuning.first_head_rates: [[1, 3]]
   classes.classes: [[20, 10]]
   classes.network.q: [2]
-  classes.length.network.q: [2]
   transfer.cases.3-overlap.old_classes: [11]
   transfer.cases.3-overlap.new_classes: [40]
 images:
@@ -161,15 +147,14 @@ nuclear:
   theory.featuriser.r: [400]
   domains.domains.name: [MNIST]
   domains.weights: [nowhere.pt]
-  domains.arms.ERM-NU: [null]
-  domains.arms.ERM-Frobenius: [{nu: [0.0003, 0.001, 0.002]}]
+  domains.arms.ERM-NU => domains.arms: [null]
+  domains.arms.ERM-Frobenius => domains.arms.ERM-NU: [{nu: [0.0003, 0.001, 0.002]}]
   domains.sweep.weights: [[0.1]]
   domains.training.checkpoint_every: [1000000]
-  domains.domains.data.kind: [folder]
+  domains.domains.data.kind => domains.domains.data.path: [folder]
 universality:
   theory.probe.labels: [[400, 640]]
   theory.probe.tasks: [[3]]
-  related.kinds: [[1, 8]]
   foundation.tasks: [[0, 8]]
   foundation.copies: [[2, 10]]
   ladders.mixtures: [[2, 4, 6, 8], [1, 4, 2, 8], [1, 4, 8, 9]]
@@ -187,12 +172,10 @@ universality:
     - {m: {encoder: {kind: text}, weights: w, augmentation: {}, targets: {t: {kind: digits}}}}
     - {m: {encoder: {kind: timm}, weights: w, augmentation: {}, targets: {t: {kind: digits}}}}
 gemfilter:
-  wired.kept: [16]
-  longbench.kept: [[16, 96]]
   language.kept: [[32, 64]]
   trained.filter_layer: [3]
   wired.filter_layer: [8]
-  wired.vocabulary.keys: [3]
+  wired.vocabulary.keys => wired.vocabulary: [3]
   trained.width: [60]
   trained.heads: [3]
   costs.models:
@@ -206,28 +189,6 @@ gemfilter:
     - {x: {folder: nowhere/llama, filter_layer: 3}}
     - {wired: {folder: nowhere/llama, filter_layer: 3}}
 """)
-
-#: What is told of another key than the one that was set.
-TOLD = {
-    "starts.cases.frequency.strong_share": "starts.cases.frequency.strengths",
-    "neurons.svhn.pictures.data.kind": "neurons.svhn.pictures.data.path",
-    "filters.batch_size": "filters.epochs",
-    "injected.mnist.students.cells.covariance.injected": "injected.mnist.others",
-    "curves.interval.data.counts": "curves.interval.data.interval",
-    "injected.mnist.students.cells.covariance": "injected.mnist.students.cells",
-    "cones.laws.mixture.dimension": "cones.laws.mixture.classes",
-    "cones.laws.parity.dimension": "cones.laws.parity.block",
-    "appendix.alternative.dimensions": "appendix.alternative.dimension",
-    "structure.dimension": "structure.block",
-    "scaling.sizes.0.atoms": "scaling.sizes.0.dimension",
-    "scaling.sizes.0.arms": "scaling.sizes",
-    "identities.wide.atoms": "identities.wide.dimensions.0.dimension",
-    "ablations.arms.wide": "ablations.arms",
-    "domains.arms.ERM-NU": "domains.arms",
-    "domains.arms.ERM-Frobenius": "domains.arms.ERM-NU",
-    "domains.domains.data.kind": "domains.domains.data.path",
-    "wired.vocabulary.keys": "wired.vocabulary",
-}
 
 
 @functools.cache
@@ -260,6 +221,7 @@ def test_a_contradiction_names_its_key_and_its_value(section, path, value):
     config = loaded(SCALES.get(section, "desk"))
     config = {**config, section: copy.deepcopy(config[section])}
     assert faults(section, config) == []
+    path, _, told = path.partition(" => ")
     *groups, key = path.split(".")
     group = functools.reduce(
         lambda whole, name: whole[int(name) if isinstance(whole, list) else name],
@@ -270,7 +232,7 @@ def test_a_contradiction_names_its_key_and_its_value(section, path, value):
         del group[key]
     else:
         group[key] = value
-    wanted = rf"{section}\.{re.escape(TOLD.get(path, path))}(\.\S+)? must be .*, got "
+    wanted = rf"{section}\.{re.escape(told or path)}(\.\S+)? must be .*, got "
     lines = faults(section, config)
     assert any(re.match(wanted, line) for line in lines), lines
 

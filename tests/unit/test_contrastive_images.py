@@ -1,7 +1,6 @@
 """Figures 1 to 4: which trainings they need, what they share, and what is read off them."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,8 +16,7 @@ from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.frames import tidy
 from featlearn.images.rng import Draws
-
-ROOT = Path(__file__).parents[2]
+from unit import ROOT
 
 
 @pytest.fixture(scope="module")

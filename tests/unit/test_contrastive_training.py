@@ -3,7 +3,6 @@
 import copy
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -28,7 +27,7 @@ from featlearn.contrastive.train import (
 from featlearn.core.baselines import MEMBERS
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
-from unit import ROOT
+from unit import ROOT, job_of
 
 SPEC = SparseCoding(atoms=8, dimension=32)
 SMALL = {"anchors": 16, "negatives": 16, "learning_rate": 0.5}
@@ -142,11 +141,8 @@ def test_trained_thresholds_move():
 
 
 def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
-    config = {
-        "replicates": 2,
-        "data": {"atoms": 16, "dimension": 32},
-        "probe": {"train_samples": 4000, "test_samples": 8000},
-    }
+    sizes = {"train_samples": 4000, "test_samples": 8000}
+    config = {"replicates": 2, "data": {"atoms": 16, "dimension": 32}, "probe": sizes}
     tasks = Downstream(Experiment("probe-test", config, 0))
     linear, bayes = tasks.raw(), tasks.bayes()
     spec = tasks.experiment.spec
@@ -289,7 +285,7 @@ def test_at_t1_of_the_main_text_every_lucky_pair_is_above_the_line(section):
 
 def test_the_panel_learns_from_the_labels_of_the_probe(section):
     config = {**section["stages"], "probe": {"train_samples": 500, "test_samples": 500}}
-    found = panel(SimpleNamespace(config=config, seed=0))["panel"]
+    found = panel(job_of(config))["panel"]
     nmse = found.pivot_table(index="method", columns="replicate", values="value")
     assert {*nmse.index} | {*LEFT_OUT} == {*MEMBERS}
     # the mean of the labels is worth nothing; ridge regression on the samples is that of the probes

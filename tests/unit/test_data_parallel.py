@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -140,16 +141,12 @@ def test_processes_leave_together_and_go_on_to_the_same_bytes(trained):
 @pytest.mark.parametrize("size", range(1, 12))
 @pytest.mark.parametrize(("count", "parts"), [(1, 1), (2, 1), (3, 2)])
 def test_rows_of_all_parts_make_the_batch(size, count, parts):
-    rows = [
-        row
-        for rank in range(count)
-        for part in range(parts)
-        for row in range(size)[Processes(rank, count).rows(size, part, parts)]
-    ]
+    rows = []
+    for rank, part in product(range(count), range(parts)):
+        own = Processes(rank, count).rows(size, part, parts)
+        assert own.start % 2 == 0  # neighbours that are mixed stay together
+        rows += range(size)[own]
     assert rows == list(range(size))
-    for rank in range(count):  # neighbours that are mixed stay together
-        for part in range(parts):
-            assert Processes(rank, count).rows(size, part, parts).start % 2 == 0
 
 
 def test_a_batch_with_fewer_images_than_processes_is_refused():

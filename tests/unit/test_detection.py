@@ -64,10 +64,9 @@ def test_precision_counts_each_class_alike_and_no_difficult_object():
     assert near["ap50"] == pytest.approx(1)
     assert near["ap75"] == pytest.approx(0)
     assert near["ap"] == pytest.approx(0.3)
-    boxes = [[20, 20, 30, 30], [0, 0, 10, 10]]
-    assert detection.detection_precision([found(boxes, [0.9, 0.8], [0, 0])], one_object(1))[
-        "ap75"
-    ] == pytest.approx(0.5)
+    seen = found([[20, 20, 30, 30], [0, 0, 10, 10]], [0.9, 0.8], [0, 0])
+    value = detection.detection_precision([seen], one_object(1))["ap75"]
+    assert value == pytest.approx(0.5)
     whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
     value = detection.detection_precision([whole, nothing], one_object(2))["ap50"]
     assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5

@@ -44,7 +44,6 @@ def test_the_moments_that_the_thesis_and_its_sizes_give():
 
 @pytest.mark.parametrize("structured", [True, False])
 def test_the_best_threshold_is_that_of_all_thresholds(structured):
-    """Over all relevant bits, by enumeration."""
     law = data.Law("parity", 9, 5, background=0.4, structured=structured)
     fair = law.background if structured else 1.0
     accuracy = dict.fromkeys(itertools.product(range(-1, 7), (1, -1)), 0.0)
@@ -71,7 +70,6 @@ def test_the_best_threshold_is_that_of_all_thresholds(structured):
     ids=["parity", "rare", "unbalanced", "parity-flat", "interval", "interval-flat", "counts"],
 )
 def test_samples_have_the_exact_moments(law):
-    """Five standard errors: a wrong law is off by far more."""
     world, seen = drawn(law)
     n = seen.y.shape[1]
     bits = relevant_bits(world, seen)

@@ -1,7 +1,5 @@
 """Experiments of chapter 2 on tiny problems: what they choose and what they record."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 import torch
@@ -9,6 +7,7 @@ import torch
 from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
+from featlearn.core.frames import tidy
 from featlearn.core.heads import choose
 from featlearn.core.seeds import Streams, generator
 from featlearn.emergence.analysis import curves as shown
@@ -18,13 +17,7 @@ from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.experiments.general import General
 from featlearn.emergence.frames import accuracies, is_measured
 from featlearn.emergence.model import Network, with_one
-from unit import ROOT
-
-
-def job(config, **wildcards):
-    return SimpleNamespace(
-        config=config, wildcards=wildcards, seed=0, rule="test", device=torch.device("cpu")
-    )
+from unit import ROOT, job_of
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +41,7 @@ def test_rates_are_those_that_do_best_on_the_pilot(section, monkeypatch):
     monkeypatch.setattr(curves, "trained", trained)
     rates = [{"head_rate": rate} for rate in (5.0, 10.0, 1.0)]
     cell = {**section["curves"]["parity"], "training": rates, "ntk": rates, "rf": rates[:1]}
-    own = job(cell, cell="parity")
+    own = job_of(cell, wildcards={"cell": "parity"})
     stages = curves.chosen_stages(cell, curves.arms_of(cell), lambda: curves._pilot(own), print)
     chosen = {arm: stage["head_rate"] for arm, stage in stages.items()}
     assert chosen == {"network": 10.0, "rf": 5.0, "ntk": 1.0}
@@ -57,7 +50,7 @@ def test_rates_are_those_that_do_best_on_the_pilot(section, monkeypatch):
 
 def test_unequal_classes_have_an_arm_without_weights_and_a_mean_over_both_labels(section):
     cell = section["curves"]["negatives-90"]
-    values = curves.measure(job(cell, cell="negatives-90"))["values"]
+    values = curves.measure(job_of(cell, wildcards={"cell": "negatives-90"}))["values"]
     assert is_measured(values, "negatives-90", "unweighted")
     assert not values.loc[~values["structured"], "arm"].eq("unweighted").any()
     whole, both = (accuracies(values, "negatives-90", "majority", part).tolist()
@@ -127,17 +120,10 @@ def test_neurons_at_the_centres_cover_them_and_have_the_sign_that_they_are_given
 
 
 def test_the_tangent_kernel_counts_where_validation_is_best():
-    columns = ["cell", "structured", "arm", "quantity", "step", "replicate", "value"]
-    rows = [
-        ("parity", True, "ntk", quantity, step, replicate, value)
-        for replicate, curves in enumerate(
-            ({"validation": (0.5, 0.9, 0.8), "test": (0.4, 0.7, 0.95)},
-             {"validation": (0.6, 0.5, 0.7), "test": (0.1, 0.2, 0.3)})
-        )
-        for quantity, values in curves.items()
-        for step, value in zip((10, 20, 30), values, strict=True)
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=columns)
+    axes = {"cell": ["parity"], "structured": [True], "arm": ["ntk"], "replicate": range(2),
+            "quantity": ["validation", "test"], "step": [10, 20, 30]}  # fmt: skip
+    curves = [[(0.5, 0.9, 0.8), (0.4, 0.7, 0.95)], [(0.6, 0.5, 0.7), (0.1, 0.2, 0.3)]]
+    frame = tidy(axes, value=curves)
     assert accuracies(frame, "parity", "ntk", "test").tolist() == [0.7, 0.3]
 
 

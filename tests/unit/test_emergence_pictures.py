@@ -3,8 +3,6 @@
 import copy
 from types import SimpleNamespace
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 from torch.nn import functional
@@ -27,7 +25,8 @@ from featlearn.emergence.teachers import (
     loss_and_accuracy,
     spreading,
 )
-from unit import ROOT
+from unit import ROOT, job_of
+from unit.test_image_readers import parquet
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +130,6 @@ def test_resnets_learn_a_replicate_each(batch_size):
 
 
 def test_gradients_of_resnets_are_those_of_the_losses_on_one_batch():
-    """The norms see labelled and further inputs together."""
     net = ResNets.start(1, (3, 8, 8), 2, streams("net", 1))
     x, u = (torch.randn(1, 6, 3, 8, 8, generator=generator(name)) for name in "xu")
     y = torch.tensor([[0, 1, 1, 0, 1, 0]])
@@ -233,14 +231,6 @@ def test_groups_of_filters_are_the_ends_of_the_leading_direction():
     assert centres < 0
 
 
-def job(config, cache, **more):
-    wildcards = more.pop("wildcards", {})
-    return SimpleNamespace(
-        config=config, wildcards=wildcards, seed=5, device=torch.device("cpu"), rule="test",
-        results=cache, params=SimpleNamespace(cache="images"), **more,
-    )  # fmt: skip
-
-
 def test_early_gradients_leave_the_network_alone_and_are_those_of_plain_descent():
     """In one batch of all pictures the mean of ten steps has the sum of their updates."""
     x = torch.randn(8, 1, 8, 8, generator=generator("x"))
@@ -267,9 +257,8 @@ def hub(folder):
         labels = torch.arange(number) % 3  # the third class is not asked for
         pixels = torch.randint(0, 80, (number, 3, 12, 12), generator=random, dtype=torch.uint8)
         pixels[labels == 1, 0] += 150
-        rows = [{"bytes": bytes(encode_png(one).numpy()), "path": None} for one in pixels]
-        table = pa.table({"img": rows, "label": labels.tolist()})
-        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+        rows = [bytes(encode_png(one).numpy()) for one in pixels]
+        parquet(folder / f"{split}-00000-of-00001.parquet", rows, labels.tolist(), "img")
     return {
         "data": {"kind": "parquet", "path": str(folder), "size": 8},
         "classes": ["0", "1"], "original": True, "inverted": 0.0,
@@ -291,8 +280,9 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
             },
         },
     }  # fmt: skip
-    where = {"wildcards": {"pictured": "cifar10"}}
-    curves = descent.measure(job(config, tmp_path, **where))["curves"]
+    job = job_of(config, results=tmp_path, params=SimpleNamespace(cache="images"))
+    job.wildcards = {"pictured": "cifar10"}
+    curves = descent.measure(job)["curves"]
     assert set(curves["pictures"]) == {"cifar10"}
     assert set(curves["curve"]) == {"teachers"}  # no further teachers, no students over sizes
     chosen = curves.loc[curves["quantity"] == "chosen", "size"].item()
@@ -300,7 +290,8 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
     of_size = curves[curves["quantity"] == "test_loss"].set_index("size")["parameters"]
     assert list(of_size) == [ResNets.start(m, (3, 8, 8), 2, streams("n", 1)).parameters
                              for m in (1, 2, 3)]  # fmt: skip
-    values = students.measure(job(config, tmp_path, **where, frame=lambda name: curves))["values"]
+    job.frame = lambda name: curves
+    values = students.measure(job)["values"]
     assert values["value"].between(0, 1).all()
     wide = values[values["step"] >= 0].set_index(["cell", "arm", "part", "step"]).sort_index()
     wide = wide["value"]

@@ -24,13 +24,10 @@ from featlearn.emergence.model import (
     truncated_relu,
     with_one,
 )
+from unit.test_emergence_data import streams
 
 LAW = Law("parity", 12, 3)
 STAGE = {"momentum": 0.9, "weight_rate": 1e-3, "head_rate": 10.0}
-
-
-def streams(purpose, replicates=2):
-    return [generator("test", "emergence", replicate, purpose) for replicate in range(replicates)]
 
 
 def problem(law=LAW, number=60, pairs=8):
@@ -39,12 +36,6 @@ def problem(law=LAW, number=60, pairs=8):
     start = symmetric_start(pairs, law.patterns, (0.5, 0.3, 0.5), streams("start"), torch.float64)
     jolt = torch.randn(start.a.shape, generator=generator("jolt"), dtype=torch.float64)
     return Network(start.rows, start.a + jolt), with_one(seen.phi.double()), seen.y.double(), world
-
-
-def by_autograd(loss, network):
-    rows, a = network.rows.clone().requires_grad_(), network.a.clone().requires_grad_()
-    loss(Network(rows, a)).sum().backward()
-    return rows.grad, a.grad
 
 
 def test_the_smoothed_activation_is_the_mean_over_the_noise():
@@ -86,8 +77,9 @@ def weighted(noise):
 def test_gradients_are_those_of_autograd(loss, gradient):
     network, x, y, _ = problem()
     assert 0 < (y * output(network, x) <= 1).double().mean() < 1
-    auto = by_autograd(lambda own: loss(own, x, y), network)
-    for exact, wanted in zip(gradient(network, x, y), auto, strict=True):
+    rows, a = network.rows.clone().requires_grad_(), network.a.clone().requires_grad_()
+    loss(Network(rows, a), x, y).sum().backward()
+    for exact, wanted in zip(gradient(network, x, y), (rows.grad, a.grad), strict=True):
         assert torch.allclose(exact, wanted, atol=1e-12)
 
 

@@ -204,7 +204,6 @@ def test_what_has_no_address_or_no_name(tmp_path, capsys):
 
 
 def test_official_files_are_those_of_torchvision():
-    """What torchvision states as well, it states alike."""
     from torchvision import datasets
 
     for name in ("MNIST", "FashionMNIST", "KMNIST"):

@@ -1,7 +1,6 @@
 """Inputs and training of polynomial networks: gradient, optimiser, arms, spectra."""
 
 from math import comb, pi
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,10 +14,8 @@ from featlearn.fourier.experiments.training import QUANTITIES, measure_all
 from featlearn.fourier.network import Network, logits, look, norm, normal_start
 from featlearn.fourier.spectra import circuits, folded_power
 from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient, train
-
-
-def random(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+from unit import job_of
+from unit.test_fourier_theory import random
 
 
 def double(network: Network) -> Network:
@@ -27,7 +24,6 @@ def double(network: Network) -> Network:
 
 @pytest.mark.parametrize(("k", "p"), [(2, 7), (3, 5), (4, 5)])
 def test_the_gradient_is_that_of_the_objective(k, p):
-    """Against autograd of Definition 4.1 on one-hot inputs."""
     network = double(normal_start(k, p, 6, 0.5, [random(0), random(1)]))
     a = torch.randint(p, (2, 9, k), generator=random(2))
     penalty = torch.tensor([0.3, 0.0], dtype=torch.float64)
@@ -121,21 +117,15 @@ def test_a_neuron_is_single_only_if_all_its_vectors_agree():
     assert seen.frequency[0, :, 1].tolist() == [1, 2, 1]
 
 
-def cells(replicates: int = 2, **arms: int) -> dict:
+def measured(replicates: int = 2, **arms: int):
     training = {"steps": 12, "rate": 0.01, "batch_size": 10, "schedule": "cosine", "warmup": 2}
-    return {
-        "some": {
-            "inputs": 2, "modulus": 5, "train_share": 0.6, "replicates": replicates, "std": 0.3,
-            "looked_at": 20, "shown": 2, "training": training,
-            "arms": {name: {"width": width, "penalty": 0.01, "decay": 0.0}
-                     for name, width in arms.items()},
-        }
+    cell = {
+        "inputs": 2, "modulus": 5, "train_share": 0.6, "replicates": replicates, "std": 0.3,
+        "looked_at": 20, "shown": 2, "training": training,
+        "arms": {name: {"width": width, "penalty": 0.01, "decay": 0.0}
+                 for name, width in arms.items()},
     }  # fmt: skip
-
-
-def measured(**arms: int):
-    job = SimpleNamespace(config=cells(**arms), seed=0, device=torch.device("cpu"), rule="test")
-    return measure_all(job)
+    return measure_all(job_of({"some": cell}))
 
 
 def test_what_is_measured_of_a_network_does_not_depend_on_the_others():

@@ -21,12 +21,6 @@ from featlearn.transformers.train import Look
 K, P, HEADS, D = 3, 7, 2, 5
 
 
-def layer(replicates: int = 2) -> dict[str, torch.Tensor]:
-    streams = Streams(0, "fourier", "test", range(replicates))("start")
-    found = attention.start(P, 6, HEADS, D, streams)
-    return {name: 3 * weight.double() for name, weight in found.items()}
-
-
 def written_out(weights: dict[str, torch.Tensor], r: int, a: torch.Tensor) -> torch.Tensor:
     """The thesis' formula, an input at a time: columns of E are the words of the input."""
     E = weights["words"][r][a].T
@@ -41,7 +35,9 @@ def written_out(weights: dict[str, torch.Tensor], r: int, a: torch.Tensor) -> to
 
 
 def test_what_is_looked_up_is_what_the_formula_says():
-    weights, a = layer(), torch.randint(P, (2, 4, K), generator=generator("inputs"))
+    begun = attention.start(P, 6, HEADS, D, Streams(0, "fourier", "test", range(2))("start"))
+    weights = {name: 3 * weight.double() for name, weight in begun.items()}
+    a = torch.randint(P, (2, 4, K), generator=generator("inputs"))
     found = attention.logits(weights, a, D)
     for r in range(2):
         for b in range(4):
@@ -70,12 +66,10 @@ def test_products_are_waves_and_power_goes_by_squares():
     assert (seen.key.item(), seen.query.item()) == (3, 4)
     assert seen.peak.item() == pytest.approx(0.5)
     assert seen.pair.item() == pytest.approx(1)
-    i, j = grid()
     of_queries = 5 * torch.cos(2 * j) + 7
     seen = attention.waves(torch.cos(3 * i + 4 * j) + of_queries)
     assert seen.pair.item() == pytest.approx(1)
     assert (seen.key.item(), seen.query.item()) == (3, 4)
-    i, j = grid()
     waves = attention.waves(2 * torch.cos(3 * i + 4 * j) + torch.cos(i) + torch.cos(2 * i - j))
     assert waves.power.sum().item() == pytest.approx(1)
     assert waves.peak.item() == pytest.approx(4 / 6)
@@ -246,7 +240,6 @@ def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict
 
 
 def test_what_never_answers_never_helps_a_claim():
-    """A delay that did not end counts with what speaks against the claim."""
     steps = {"two": (800, 800), "three": (100, 1600), "four": (100, 800)}
     seen = {(cell, split): step for cell, both in steps.items()
             for split, step in zip(("tuples", "orbits"), both, strict=True)}  # fmt: skip

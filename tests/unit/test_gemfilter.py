@@ -1,8 +1,5 @@
 """GemFilter: methods against enumerations and `transformers`, costs against formulas, metrics."""
 
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -19,6 +16,7 @@ from featlearn.gemfilter.networks import OfTransformers, Ours
 from featlearn.gemfilter.selection import Method, arms, gemfilter, pooled, row_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder, Shape, start
+from unit import ROOT, job_of
 
 SHAPE = Shape(words=50, width=16, layers=3, heads=4, key_value_heads=2, head_width=6, hidden=20,
               norm="rms", activation="swiglu")  # fmt: skip
@@ -29,7 +27,11 @@ def ours(replicates: int = 1) -> Ours:
     return Ours(Decoder(SHAPE, start(SHAPE, streams)))
 
 
-def of_transformers(kind: str) -> OfTransformers:
+def network(kind: str):
+    if kind == "wired":
+        return Wired(50, (0, "test"), 32)
+    if kind == "ours":
+        return ours()
     transformers = pytest.importorskip("transformers")
     sizes = {"vocab_size": 50, "hidden_size": 24, "intermediate_size": 32, "num_hidden_layers": 3,
              "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256,
@@ -38,12 +40,6 @@ def of_transformers(kind: str) -> OfTransformers:
     config = getattr(transformers, f"{kind}Config")(**sizes)
     model = getattr(transformers, f"{kind}ForCausalLM")(config).eval().requires_grad_(False)
     return OfTransformers(model)
-
-
-def network(kind: str):
-    if kind == "wired":
-        return Wired(50, (0, "test"), 32)
-    return ours() if kind == "ours" else of_transformers(kind)
 
 
 BACKENDS = ("ours", "wired", "Llama", "Mistral", "Phi3")
@@ -191,16 +187,14 @@ def test_a_lesson_asks_for_what_it_told():
 
 
 def test_a_network_does_not_depend_on_the_others_of_its_job(monkeypatch):
-    """Five at once, and four and one: replicates keep their streams and numbers."""
-    config = load({"scale": "smoke"}, Path(__file__).parents[2])["gemfilter"]["trained"]
+    config = load({"scale": "smoke"}, ROOT)["gemfilter"]["trained"]
 
     def trained(together):
         monkeypatch.setattr(gemfilter_config, "TOGETHER", together)
         parts = [
-            training.measure(SimpleNamespace(config=config, rule="r", seed=0, device="cpu",
-                                             wildcards={"group": str(group)}))
+            training.measure(job_of(config, wildcards={"group": str(group)}))
             for group in range(len(gemfilter_config.groups(config)))
-        ]  # fmt: skip
+        ]
         words = torch.cat([part["weights"]["words"] for part in parts])
         return words, sorted({one for part in parts for one in part["curves"]["replicate"]})
 

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,14 +16,14 @@ from featlearn.gemfilter.selection import Method
 from featlearn.gemfilter.stands import model_of
 from featlearn.transformers import causal
 from featlearn.transformers.folder import load
+from unit import ROOT, job_of
 
 pytest.importorskip("transformers")
-SCHEMAS = Path(__file__).resolve().parents[2] / "workflow/schemas"
 
 
 @pytest.fixture(scope="module")
 def section(tiny_reader):
-    schema = read_schema(SCHEMAS)
+    schema = read_schema(ROOT / "workflow/schemas")
     gems = fill_defaults({}, schema["properties"]["gemfilter"], schema, start=True)
     gems["language"] |= {
         "models": {"tiny": {"folder": str(tiny_reader / "model"), "filter_layer": 1}},
@@ -33,11 +32,6 @@ def section(tiny_reader):
         "longest": 120, "longest_of_h2o": 80, "layers": [0, 2, 9],
     }  # fmt: skip
     return gems
-
-
-def job(section, **own):
-    return SimpleNamespace(seed=0, device="cpu", wildcards={"network": "tiny"}, config=own,
-                           tensors=None, output={})  # fmt: skip
 
 
 @pytest.mark.parametrize("leak", [False, True])
@@ -107,7 +101,8 @@ def test_tasks_of_a_folder(section, monkeypatch):
     monkeypatch.setattr(longbench, "TASKS", short)
     own = config.reader(section, "tiny")
     assert config.readers(section, "longbench") == ["tiny"]
-    tasks = longbench.measure(job(section, **own))["tasks"]
+    job = job_of(own, wildcards={"network": "tiny"}, tensors=None, output={})
+    tasks = longbench.measure(job)["tasks"]
     assert set(tasks["task"]) == set(TASKS)
     assert tasks["replicate"].max() == 1
     assert set(tasks.loc[tasks["framed"], "group"]) == {"single", "multi"}
@@ -135,16 +130,8 @@ def test_a_damaged_line_is_named(section, tmp_path):
         list(benchmark.samples(tmp_path, "trec", 5))
 
 
-transformers = pytest.importorskip("transformers")
-
-
-@pytest.fixture(scope="module")
-def folder(tiny_llama):
-    return tiny_llama
-
-
-def test_scores_in_batches_are_those_one_by_one(folder):
-    model, tokenizer = load(folder)
+def test_scores_in_batches_are_those_one_by_one(tiny_reader):
+    model, tokenizer = load(tiny_reader / "model")
     prompts = ["sentence : good film The answer is", "sentence : bad The answer is",
                "sentence : good . sentence : bad film . The answer is"]  # fmt: skip
     words = [" negative", " positive good"]
@@ -158,7 +145,8 @@ def test_scores_in_batches_are_those_one_by_one(folder):
             assert float(found[row, column]) == pytest.approx(own, abs=1e-5)
 
 
-def test_refused_folders(folder, tmp_path):
+def test_refused_folders(tiny_reader, tmp_path):
+    folder = tiny_reader / "model"
     with pytest.raises(FeatlearnError, match="no such folder"):
         load(tmp_path / "none")
     with pytest.raises(FeatlearnError, match=r"config\.json"):
@@ -173,6 +161,6 @@ def test_refused_folders(folder, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "x.Y"}}))
     with pytest.raises(FeatlearnError, match="auto_map"):
         load(tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 4}))
     with pytest.raises(FeatlearnError, match="have no value that fits"):
         load(tmp_path)

@@ -1,7 +1,6 @@
 """The laws and cones of chapter 3: against exact moments, sums and samples."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -24,7 +23,7 @@ from featlearn.gradient_features.experiments.learning import lottery, structure
 from featlearn.gradient_features.experiments.lemmas import nice
 from featlearn.gradient_features.law import Sample, exact_gradient, reduced_weights
 from featlearn.gradient_features.model import symmetric_start
-from unit import ROOT
+from unit import ROOT, job_of
 
 LAWS = {
     "linear": data.Linear(6, margin=0.3, spread=0.8, noise=0.7),
@@ -230,10 +229,9 @@ def test_events_that_no_draw_meets_are_drawn():
 
 
 def test_alignment_is_a_cosine_or_share_and_the_xor_lemma_has_its_threshold():
-    assert alignment(data.Xor(4), torch.tensor([[3.0, 4.0, 0, 0]])).item() == pytest.approx(0.8)
-    assert alignment(data.MultiIndex(4), torch.tensor([[3.0, 4.0, 0, 0]])).item() == pytest.approx(
-        1
-    )
+    w = torch.tensor([[3.0, 4.0, 0, 0]])
+    assert alignment(data.Xor(4), w).item() == pytest.approx(0.8)
+    assert alignment(data.MultiIndex(4), w).item() == pytest.approx(1)
     assert alignment(data.Xor(4), torch.zeros(1, 4)).item() == 0
     assert xor_ratio(100, 2.0) == pytest.approx(2.472, abs=1e-3)
 
@@ -320,7 +318,7 @@ def with_and_without():
         "dimension": 12, "block": 3, "steps": 60, "samples": 200,
         "sets": {"train": 800, "validation": 100, "test": 500}, "structured": 0.3,
     }  # fmt: skip
-    return structure(SimpleNamespace(config=own, seed=3, rule="test"))
+    return structure(job_of(own, seed=3))
 
 
 def test_structure_puts_neurons_into_the_cone_which_uniform_inputs_do_not(with_and_without):

@@ -162,12 +162,9 @@ def test_stripped_labels_have_no_mean_and_no_linear_part():
     network = multi_index_start(STREAMS("start"), 5, 4)
     ready = train.multi_index_network(network, stripped, 0.5, STREAMS("thresholds"))
     assert ready.b.abs().min() > 0
-    torch.testing.assert_close(  # Algorithm 7: W = 2 eta a E[y x 1[active]]
-        ready.w,
-        network.a[..., None]
-        * ((inputs.x @ network.w.mT > 0).double() * (stripped.inputs.y / 3000)[..., None]).mT
-        @ inputs.x,
-    )
+    # Algorithm 7: W = 2 eta a E[y x 1[active]]
+    active = (inputs.x @ network.w.mT > 0).double() * (stripped.inputs.y / 3000)[..., None]
+    torch.testing.assert_close(ready.w, network.a[..., None] * active.mT @ inputs.x)
     zero = ready._replace(a=torch.zeros_like(ready.a))
     put_back = stripped.predict(zero, inputs.x) + stripped.inputs.y
     torch.testing.assert_close(put_back, shifted.y)

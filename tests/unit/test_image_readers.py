@@ -54,10 +54,6 @@ def pixels(content: bytes, size=8, resize="crop") -> np.ndarray:
     return decode(content, size, resize, 10**6)[0]
 
 
-def middle(content: bytes) -> list[int]:
-    return pixels(content)[:, 4, 4].tolist()
-
-
 def class_folders(root: Path, **counts: int) -> Path:
     for name, count in counts.items():
         for number in range(count):
@@ -83,7 +79,8 @@ def opened(tmp_path: Path, root: Path, **settings):
     (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
 ])  # fmt: skip
 def test_every_kind_of_pixel_becomes_rgb(content, expected):
-    assert middle(content) == pytest.approx(list(expected), abs=6 if b"JFIF" in content else 1)
+    found = pixels(content)[:, 4, 4].tolist()
+    assert found == pytest.approx(list(expected), abs=6 if b"JFIF" in content else 1)
 
 
 def test_the_exif_orientation_is_followed():
@@ -283,12 +280,8 @@ def test_wrong_labels_and_missing_bytes_are_faults(tmp_path):
     path = parquet(tmp_path / "x.parquet", contents, [0, 5, 1, None, -1], names=["n", "y"])
     images = from_parquet(tmp_path, path)
     assert images.labels.tolist() == [0]
-    assert images.faults["reason"].tolist() == [
-        "label 5; expected 0 to 1",
-        "no bytes in this row",
-        "label None; expected 0 to 1",
-        "label -1; expected 0 to 1",
-    ]
+    told = [f"label {label}; expected 0 to 1" for label in (5, None, -1)]
+    assert images.faults["reason"].tolist() == [told[0], "no bytes in this row", *told[1:]]
     assert images.faults["file"][0] == "x.parquet row 1 (p.png)"
 
 

@@ -70,11 +70,8 @@ def test_of_moco_the_encoder_is_read_and_not_its_average(tmp_path, settings, own
     head = {"0.weight": torch.zeros(4, 4), "2.bias": torch.zeros(4)}
     every = {f"module.{own}.{name}": value for name, value in state.items()}
     every |= {f"module.{slow}.{name}": value for name, value in other.items()}
-    every |= {
-        f"module.{own}.{kind}.{name}": value
-        for kind in ("fc", "head")
-        for name, value in head.items()
-    }
+    for kind in ("fc", "head"):
+        every |= {f"module.{own}.{kind}.{name}": value for name, value in head.items()}
     every |= {"module.queue": torch.zeros(3), "module.predictor.0.weight": torch.zeros(2)}
     torch.save({"epoch": 3, "state_dict": every}, tmp_path / "moco.pth.tar")
     encoder = build(settings)
@@ -255,11 +252,6 @@ NORMAL = Augment({"preset": "none", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.3, 0
 TINY = {"kind": "small_resnet", "widths": [4, 8], "stem_stride": 2}
 
 
-def encoder(settings=TINY, size=32):
-    with seeded(0, "saved"):
-        return build_encoder(settings, size)
-
-
 def pixels(count=3, size=32):
     values = torch.Generator().manual_seed(0)
     return torch.randint(256, (count, 3, size, size), generator=values, dtype=torch.uint8)
@@ -267,7 +259,7 @@ def pixels(count=3, size=32):
 
 @pytest.mark.parametrize("settings", EVERY[::3])
 def test_an_encoder_comes_back_with_its_features(settings, tmp_path):
-    made = encoder(settings)
+    made = build(settings, 32)
     write_tensors(described(made, NORMAL, "simmim", {}), tmp_path / "w.safetensors")
     again = featlearn.load(tmp_path / "w.safetensors")
     assert again.about["encoder"]["kind"] == settings["kind"]
@@ -279,7 +271,7 @@ def test_an_encoder_comes_back_with_its_features(settings, tmp_path):
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_classifier_comes_back_with_its_classes_and_looks_at_files(several, tmp_path):
-    made = Classifier(encoder(), 3, several=several)
+    made = Classifier(build(TINY, 32), 3, several=several)
     torch.nn.init.normal_(made.head.weight, std=0.5)
     weights = described(made, NORMAL, "fine-tuned", {}, ["cat", "dog", "owl"])
     write_tensors(weights, tmp_path / "w.safetensors")
@@ -298,19 +290,19 @@ def test_a_classifier_comes_back_with_its_classes_and_looks_at_files(several, tm
 
 
 def test_weights_of_another_encoder_are_refused_though_every_tensor_fits(tmp_path):
-    write_tensors(described(encoder(), NORMAL, "x", {}), tmp_path / "w.safetensors")
-    other = encoder(TINY | {"stem_stride": 1})
+    write_tensors(described(build(TINY, 32), NORMAL, "x", {}), tmp_path / "w.safetensors")
+    other = build(TINY | {"stem_stride": 1}, 32)
     before = [value.clone() for value in other.state_dict().values()]
     with pytest.raises(FeatlearnError, match="stem_stride 2 in the file, 1 here"):
         load_weights(other, tmp_path / "w.safetensors")
     assert all(map(torch.equal, before, other.state_dict().values()))
-    assert load_weights(encoder(), tmp_path / "w.safetensors").ignored == ()
+    assert load_weights(build(TINY, 32), tmp_path / "w.safetensors").ignored == ()
     by_hand = SmallResNet(widths=[4, 8], stem_stride=2)  # says nothing of itself
     assert load_weights(by_hand, tmp_path / "w.safetensors").ignored == ()
 
 
 def test_what_says_nothing_or_lies_is_not_loaded(tmp_path):
-    made = encoder()
+    made = build(TINY, 32)
     write_tensors(made.state_dict(), tmp_path / "bare.safetensors")
     with pytest.raises(FeatlearnError, match="does not say which network it is of"):
         featlearn.load(tmp_path / "bare.safetensors")

@@ -285,15 +285,12 @@ def test_jobs_of_other_inputs_or_outputs_keep_theirs_apart():
     assert len(places) == 4
 
 
-def plain(frame):
-    seaborn.lineplot(frame, x="step", y="value")  # with an interval from a bootstrap
-
-
 @pytest.mark.parametrize("kind", ["function", "exhibits"])
 @pytest.mark.parametrize("draw", [
     lambda: torch.rand(1),
     np.random.default_rng,
-    lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
+    # its interval is one of a bootstrap
+    lambda: seaborn.lineplot(pd.DataFrame({"x": [1, 1], "y": [0.0, 1.0]}), x="x", y="y"),
 ])  # fmt: skip
 def test_numbers_without_a_seed_are_refused(draw, kind):
     with pytest.raises(SystemExit), Job(rule(**{kind: "a:b"})) as job:  # noqa: PT012

@@ -224,12 +224,8 @@ def test_features_are_needed_where_all_without_are_behind_at_some_noise(worst, w
 def test_no_scale_excuses_every_failure():
     """At the largest scale only claims on made pictures are out of reach."""
     paper = load({"scale": "paper"}, ROOT)
-    sections = {
-        "images_comparison": paper["images"],
-        "images_gain": paper["images"],
-        "images_transfer": paper["images"],
-        "eigencam": {"images": paper["images"], "eigencam": paper["eigencam"]},
-    }
+    of_pictures = ("images_comparison", "images_gain", "images_transfer")
+    sections = dict.fromkeys(of_pictures, paper["images"]) | {"eigencam": paper}
     excused = set()
     for module in pkgutil.iter_modules(package.__path__):
         config = sections.get(module.name, paper["mrp"])

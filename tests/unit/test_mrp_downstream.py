@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
@@ -20,6 +20,7 @@ from featlearn.mrp.experiments.transfer import Case, Outcome, extend_features, m
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.train import pretrain, train_classifier
+from unit.test_mrp_gradients import outputs
 
 ACTIVATION = Activation(4, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)
@@ -150,18 +151,12 @@ def test_a_setting_is_chosen_on_the_other_replicates_only():
 
 
 def test_only_the_chosen_rate_of_a_case_is_reported():
-    scores = {0.1: [1.0, 0.0, 0.0], 2.0: [0.4, 0.4, 0.4]}
-    rows = [
-        ("a", "finetuned", rate, "all", replicate, quantity, value)
-        for rate, values in scores.items()
-        for replicate, value in enumerate(values)
-        for quantity in ("accuracy_multi_view", "accuracy_single_view")
-    ]
-    rows.append(("a", "supervised", 4.0, "all", 0, "accuracy_multi_view", 0.5))
-    frame = pd.DataFrame(
-        rows,
-        columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
-    )
+    axes = {"case": ["a"], "recipe": ["finetuned"], "encoder_rate": [0.1, 2.0], "classes": ["all"],
+            "replicate": range(3),
+            "quantity": ["accuracy_multi_view", "accuracy_single_view"]}  # fmt: skip
+    scores = np.array([[1.0, 0.0, 0.0], [0.4, 0.4, 0.4]])
+    frame = tidy(axes, value=scores[:, None, :, None])
+    frame.loc[len(frame)] = ["a", "supervised", 4.0, "all", 0, "accuracy_multi_view", 0.5]
     found = reported(frame)
     tuned = found[found["recipe"] == "finetuned"]
     assert tuned.groupby("replicate")["encoder_rate"].unique().tolist() == [[2.0], [0.1], [0.1]]
@@ -224,15 +219,8 @@ def test_induction_quantities_of_a_hand_made_sample():
     w = torch.tensor([[[3.0, 0.2, 1.0], [-0.4, 0.3, 0.7]]], dtype=torch.float64)
     sets = torch.tensor([[[[True, False]], [[False, False]]]])
     found = {name: v.item() for name, v in induction_quantities(drawn, w, features, sets).items()}
-    assert found == pytest.approx(
-        {
-            "b": 0.4,  # kernel 0 on the patch of feature 1
-            "c": 0.5,  # kernel 0 on the background
-            "d": 0.6,  # kernel 1 on the patch of feature 1
-            "e": 0.35,  # kernel 1 on the background
-            "h": 0.3,  # kernel 1 with feature 1
-        }
-    )
+    # of kernel 0 on the patch of feature 1 and on the background; of kernel 1, and with feature 1
+    assert found == pytest.approx({"b": 0.4, "c": 0.5, "d": 0.6, "e": 0.35, "h": 0.3})
     flipped = induction_quantities(drawn, -w, features, sets)
     assert flipped["h"].item() == pytest.approx(0.4)
 
@@ -251,24 +239,14 @@ def random_problem(replicates=2, samples=7, patches=4, dimension=5, kernels=6, c
     return x, y, 0.3 * normal(replicates, kernels, dimension), normal(replicates, classes, kernels)
 
 
-def cross_entropy(x, y, w, u, activation=CUBIC):
-    q, varrho = activation.q, activation.varrho
-    pre = torch.einsum("rnpd,rkd->rnpk", x, w)
-    inside = pre.clamp(min=0) ** q / (q * varrho ** (q - 1))
-    s = torch.where(pre <= varrho, inside, pre - (1 - 1 / q) * varrho)
-    scores = torch.einsum("rnk,rik->rni", s.sum(2), u)
-    loss = torch.stack([F.cross_entropy(scores[r], y[r]) for r in range(len(y))])
-    return loss, scores
+def cross_entropy(x, y, w, u):
+    scores = torch.einsum("rnk,rik->rni", outputs(x, w, CUBIC), u)
+    return torch.stack([F.cross_entropy(scores[r], y[r]) for r in range(len(y))]), scores
 
 
 def trained(x, y, w, u, **options):
-    options = {"features": feature_axes(len(x), 3, 5), **options}
-    return train_classifier(x, y, w, u, CUBIC, **options)
-
-
-def feature_axes(replicates, classes, dimension, views=1):
-    axes = torch.eye(dimension, dtype=torch.float64)[: classes * views]
-    return axes.view(1, classes, views, dimension).expand(replicates, -1, -1, -1).clone()
+    axes = torch.eye(5, dtype=torch.float64)[:3].view(1, 3, 1, 5).expand(len(x), -1, -1, -1)
+    return train_classifier(x, y, w, u, CUBIC, features=axes, **options)
 
 
 def test_huge_scores_are_finite_and_what_leaves_the_finite_numbers_says_so():
@@ -299,16 +277,6 @@ def test_fine_tuning_moves_head_and_encoder_at_once():
     torch.testing.assert_close(found.trace["accuracy"], torch.stack(accuracies))
     strength = w.detach()[:, :, :3].amax(1).clamp(min=0)  # features are the first three axes
     torch.testing.assert_close(found.trace["strength"][-1][..., 0], strength)
-
-
-def test_the_trace_holds_the_start_the_steps_asked_for_and_the_end():
-    x, y, w, u = random_problem()
-    rates = {"encoder_rate": 0.01, "head_rate": 0.01, "record_every": 3}
-    for steps, wanted in [(7, [0, 3, 6, 7]), (6, [0, 3, 6]), (0, [0])]:
-        found = trained(x, y, w, u, **rates, steps=steps)
-        assert found.trace.steps == wanted
-        assert found.trace["loss"].shape == (len(wanted), 2)
-        assert found.trace["strength"].shape == (len(wanted), 2, 3, 1)
 
 
 def test_head_first_lets_the_encoder_see_the_new_head():

@@ -1,13 +1,17 @@
-"""Masked losses, their expectation over masks and their gradients; the teacher factor."""
+"""Masked losses, their expectation over masks and their gradients; the network itself."""
 
 import itertools
+import math
 
 import pytest
 import torch
 
-from featlearn.mrp import blocks, gradients
+from featlearn.core.seeds import Streams
+from featlearn.mrp import blocks, gradients, model, oracles
+from featlearn.mrp.experiments.oracles import lottery
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import pretrain
+from unit import job_of
 
 #: replicates, samples, patches, dimension, kernels
 SHAPES = [(1, 1, 1, 1, 1), (1, 5, 3, 4, 6), (3, 7, 4, 5, 2)]
@@ -34,16 +38,19 @@ def outputs(x, w, activation):
     return relu(torch.einsum("rnpd,rkd->rnpk", x, w), activation).sum(2)
 
 
+def masks(x, theta):
+    """The chance of each of the 2**P masks, and the mask: (P, 1)."""
+    for kept in itertools.product((0, 1), repeat=x.shape[2]):
+        chance = theta ** sum(kept) * (1 - theta) ** (len(kept) - sum(kept))
+        yield chance, torch.tensor(kept, dtype=x.dtype)[:, None]
+
+
 def enumerated_loss(x, w, target, theta, activation):
     """Mean over all 2**P masks of ``1/2 sum_r (target_r - 1/theta h_r(eps X))^2``: (R,)."""
-    patches = x.shape[2]
-    total = torch.zeros(x.shape[0], dtype=x.dtype)
-    for kept in itertools.product((0, 1), repeat=patches):
-        mask = torch.tensor(kept, dtype=x.dtype)[:, None]
-        chance = theta ** sum(kept) * (1 - theta) ** (patches - sum(kept))
-        error = target - outputs(mask * x, w, activation) / theta
-        total = total + chance * (error**2).sum(2).mean(1) / 2
-    return total
+    return sum(
+        chance * (target - outputs(mask * x, w, activation) / theta).square().sum(2).mean(1) / 2
+        for chance, mask in masks(x, theta)
+    )
 
 
 def enumerated_mae_loss(x, w, theta, activation):
@@ -51,12 +58,9 @@ def enumerated_mae_loss(x, w, theta, activation):
 
     ``L(X, eps) = 1/2 sum_p |x_p - 1/theta sum_r w_r R(<w_r, eps_p x_p>)|^2``.
     """
-    patches = x.shape[2]
     total = torch.zeros(x.shape[0], dtype=x.dtype)
-    for kept in itertools.product((0, 1), repeat=patches):
-        mask = torch.tensor(kept, dtype=x.dtype)
-        chance = theta ** sum(kept) * (1 - theta) ** (patches - sum(kept))
-        u = torch.einsum("rnpd,rkd->rnpk", mask[:, None] * x, w)
+    for chance, mask in masks(x, theta):
+        u = torch.einsum("rnpd,rkd->rnpk", mask * x, w)
         rebuilt = torch.einsum("rnpk,rkd->rnpd", relu(u, activation), w) / theta
         total = total + chance * ((x - rebuilt) ** 2).sum((2, 3)).mean(1) / 2
     return total
@@ -169,3 +173,71 @@ def test_the_factor_of_a_run_starts_at_step_zero():
     for tau in (3.0, 2.5):
         w = w + 0.01 * gradients.teacher_student_descent(x, w, 0.5, activation, tau=tau)
     torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
+
+
+def test_the_printed_gradient_is_the_gradient_only_of_parallel_patches():
+    streams = Streams(0, "mrp", "oracle-test", range(3))("instance")
+    given = oracles.random_instance(
+        streams, samples=2, patches=4, dimension=3, kernels=3, kernel_std=0.3
+    )
+    printed = oracles.printed_against_true(given.x, given.w, given.theta, Activation(3, 0.3))
+    assert printed["relative_error"].min() > 0.1
+    x, w = oracles.parallel_instance(given)
+    parallel = oracles.printed_against_true(x, w, given.theta, Activation(3, 0.3))
+    assert parallel["relative_error"].max() < 1e-12
+
+
+def test_kernels_in_several_lottery_sets_are_counted_replicate_by_replicate():
+    job = job_of({"classes": 5, "kernels_per_class": 6, "replicates": 2})
+    shared = lottery(job)["lottery"]["shared_kernels"]
+    drawn = torch.stack([
+        torch.randn((30, 5, 2), generator=stream)
+        for stream in Streams(0, "mrp", "initialisation", range(2))("kernels-5-6")
+    ])  # fmt: skip
+    near = (drawn > 0) & (drawn >= drawn.amax(1, keepdim=True) * (1 - 0.25 / math.log(5)))
+    assert shared.tolist() == (near.sum((2, 3)) > 1).sum(1).tolist()
+
+
+EXPONENTS = [2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+def test_smoothed_relu_is_its_definition_on_all_three_branches(q):
+    """Section 3.1."""
+    points = torch.tensor([-5.0, -0.1, 0.0, 1e-3, 0.1, 0.299, VARRHO, 0.301, 1.0, 40.0]).double()
+    wanted = relu(points, Activation(q, VARRHO))
+    torch.testing.assert_close(
+        model.smoothed_relu(points, q, VARRHO), wanted, rtol=1e-13, atol=1e-16
+    )
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("varrho", [0.05, 0.3, 1.0])
+def test_the_slope_is_the_derivative_of_the_value(q, varrho):
+    # an even number of points: none of them lies on a joint
+    u = torch.linspace(-1.5 * varrho, 3.1 * varrho, 200, dtype=torch.float64, requires_grad=True)
+    (wanted,) = torch.autograd.grad(model.smoothed_relu(u, q, varrho).sum(), u)
+    slope = model.smoothed_relu_slope(u.detach(), q, varrho)
+    torch.testing.assert_close(slope, wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_the_fixed_head_gives_each_class_its_own_block_of_kernels():
+    head = model.fixed_block_head(classes=3, kernels=6, replicates=2)
+    block = torch.tensor([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1.0]])
+    assert torch.equal(head, torch.stack([block, block]))
+    head[0, 0, 0] = 7  # replicates do not share memory
+    assert head[1, 0, 0] == 1
+    with pytest.raises(ValueError, match=r"kernels: 7.*multiple of classes"):
+        model.fixed_block_head(classes=3, kernels=7, replicates=1)
+
+
+def test_initial_kernels_have_the_standard_deviation_that_was_asked_for():
+    streams = [torch.Generator().manual_seed(seed) for seed in (3, 4)]
+    w = model.initial_kernels(400, 50, 0.02, streams)
+    assert w.shape == (2, 400, 50)
+    assert w.dtype == torch.float32
+    for kernels in w.double():
+        count = kernels.numel()
+        assert abs(kernels.mean()) < 5 * 0.02 / count**0.5
+        # the variance of n normals has a relative error of sqrt(2 / n)
+        assert abs(kernels.pow(2).mean() / 0.02**2 - 1) < 5 * (2 / count) ** 0.5

@@ -1,17 +1,15 @@
 """Closed forms of growth, capture and rest, and lottery sets, against the library's own."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.analysis.growth import timed
-from featlearn.mrp.data import MultiView, orthonormal_features, sample
+from featlearn.mrp.data import MultiView
 from featlearn.mrp.experiments.growth import (
     crossing_steps,
     grow,
@@ -22,6 +20,8 @@ from featlearn.mrp.gradients import mae_descent, teacher_student_descent
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import Trace
+from unit import job_of
+from unit.test_sampler import draw
 
 QUIET = MultiView(
     classes=3, dimension=8, patches=12, patches_per_feature=2, sparsity=1, q=3,
@@ -30,14 +30,8 @@ QUIET = MultiView(
 REPLICATES = 2
 
 
-def quiet_samples(spec=QUIET, count=30):
-    streams = Streams(0, "mrp", "growth-test", range(REPLICATES))
-    features = orthonormal_features(spec, streams("features"))
-    return sample(spec, features, count, streams("data"), dtype=torch.float64), features
-
-
 def test_power_sums_are_those_of_a_loop():
-    samples, _ = quiet_samples()
+    _, samples = draw(QUIET, 30)
     found = forms.power_sums(samples, 6, 2)
     wanted = torch.zeros_like(found)
     for index in np.ndindex(*samples.owner.shape):
@@ -49,7 +43,7 @@ def test_power_sums_are_those_of_a_loop():
 
 def one_small_step(framework, q, theta, tau, a=1e-3, varrho=0.3):
     """<descent, v> of kernels ``a v``, one a feature, over ``a**(p+1) / (q varrho**p)``."""
-    samples, features = quiet_samples()
+    features, samples = draw(QUIET, 30, replicates=range(REPLICATES))
     activation = Activation(q, varrho)
     v = features.reshape(REPLICATES, 6, -1)
     if framework == "mae":
@@ -132,8 +126,7 @@ def test_undisturbed_features_arrive_when_predicted():
         "alone": {"data": data, "network": {"kernels_per_class": 5, "varrho": 0.3}},
         "teacher_student": settings, "mae": settings,
     }  # fmt: skip
-    job = SimpleNamespace(config=config, seed=0, device="cpu", rule="growth")
-    hits = grow(job, "teacher_student_alone")
+    hits = grow(job_of(config), "teacher_student_alone")
     seen = timed(hits, "teacher_student_alone")  # at most one is there within the first step
     assert len(seen) >= 11
     assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()

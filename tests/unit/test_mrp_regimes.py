@@ -1,45 +1,32 @@
-"""The regimes of the lottery: packing, training until fitted, sweeps, causes, claims."""
+"""The regimes of the lottery: packing, training until fitted, sweeps, causes; the opponents."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.mrp.analysis.regimes import sigma_sweep, with_impure_share
-from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
+from featlearn.mrp.data import MultiView, Problem, Samples, packed
 from featlearn.mrp.experiments import regimes
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.kernels import Capture
-from featlearn.mrp.measure import Prediction
+from featlearn.mrp.labels import Models
+from featlearn.mrp.measure import Prediction, head, majority, network, unlearned
 from featlearn.mrp.model import Activation, encode, fixed_block_head, initial_kernels
-from featlearn.mrp.train import fit, pretrain, train_classifier
+from featlearn.mrp.train import fit, pretrain, supervise, train_classifier
+from unit import ROOT, job_of
+from unit.test_sampler import draw as sampled
 
 ACTIVATION = Activation(4, 0.3)
-CPU = torch.device("cpu")
 SPEC = MultiView(classes=4, dimension=12, patches=16, sparsity=1.5, q=4, patches_per_feature=2)
-SECTION = {
-    "replicates": 2,
-    "data": {
-        "classes": 3,
-        "dimension": 8,
-        "patches": 6,
-        "sparsity": 1,
-        "train_samples": 40,
-        "test_samples": 30,
-    },
-    "network": {"kernels_per_class": 4, "q": 4, "varrho": 0.3, "sigma_0": 0.05},
-    "supervised": {"learning_rate_per_class": 0.5, "tolerance": 0.05, "max_steps": 400},
-    "pretraining": {
-        "theta": 0.5,
-        "learning_rate": 0.5,
-        "hit_factor": 2,
-        "min_steps": 30,
-        "max_steps": 400,
-    },
-}
+SMOKE = load({"scale": "smoke"}, ROOT)["mrp"]
+SECTION = {**SMOKE["sweeps"], "supervised": SMOKE["sweeps"]["supervised"] | {"max_steps": 800}}
 
 
 def quiet(*_):
@@ -47,10 +34,7 @@ def quiet(*_):
 
 
 def draw(count=50, replicates=2, spec=SPEC, **options) -> tuple[torch.Tensor, Samples]:
-    streams = Streams(0, "mrp", "regimes-test", range(replicates))
-    features = orthonormal_features(spec, streams("features"))
-    options = {"dtype": torch.float64, **options}
-    return features, sample(spec, features, count, streams("data"), **options)
+    return sampled(spec, count, 0, range(replicates), **options)
 
 
 @pytest.mark.parametrize("parts", [1, 3, 7])
@@ -155,7 +139,7 @@ def test_pretraining_lasts_at_least_min_steps():
 def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
     batch = Problem("test", SECTION, 0, shares=[0.0, 0.5])
     samples, w = batch.train, batch.kernels()
-    assert samples.x.shape == (4, 40, 6, 8)
+    assert samples.x.shape == (4, 60, 8, 16)
     assert torch.equal(w[:2], w[2:])
     assert torch.equal(samples.y[:2], samples.y[2:])
     assert samples.is_single.sum(1)[:2].tolist() == [0, 0]
@@ -167,9 +151,9 @@ def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
 
 def test_the_initial_ratio_counts_the_kernels_that_can_serve_a_feature():
     problem = Problem("test", SECTION, 0)
-    w = torch.zeros(2, 12, 8)
+    w = torch.zeros(2, 20, 16)
     w[:, 0] = 0.3 * problem.features[:, 1, 0]  # a kernel of class 0 on a feature of class 1
-    assert regimes.initial_ratio(problem, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
+    assert regimes.initial_ratio(problem, w, by_class=False).tolist() == pytest.approx([1 / 8] * 2)
     assert regimes.initial_ratio(problem, w, by_class=True).tolist() == pytest.approx(
         [0, 0], abs=1e-6
     )
@@ -188,7 +172,7 @@ def test_both_kinds_of_network_are_measured():
     assert shares.sum(axis=1).tolist() == pytest.approx([1, 1])
     hit = pretrain(
         problem.train.x, problem.features, problem.kernels(), problem.activation,
-        theta=0.5, learning_rate=0.5, max_steps=400,
+        theta=0.5, learning_rate=1.0, max_steps=200,
     )  # fmt: skip
     assert values.loc["at_capture"]["steps"].tolist() == hit.stopped.tolist()
 
@@ -219,28 +203,19 @@ def test_single_view_samples_are_sorted_by_what_became_of_their_view():
 
 
 def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
-    scaling = {
-        "reference_classes": 10,
-        "dimension_per_class": 2,
-        "train_samples_per_class": 8,
-        "test_samples": 5,
-        "sparsity": 2,
-        "patches": 32,
-    }
-    network = {"kernels_per_class": 8, "q": 5, "varrho": 0.3, "sigma_0": 0.02}
-    section = regimes.section_of(scaling, network, 80, 3)
-    assert section["network"]["sigma_0"] == pytest.approx(0.01)  # (10 / 80) ** (1 / 3)
-    assert section["data"]["dimension"] == 160
-    assert section["data"]["train_samples"] == 640
-    assert regimes.section_of(scaling, network, 10, 3)["network"] == network
+    scaling = SMOKE["classes"]["scaling"]
+    network = SMOKE["classes"]["network"] | {"q": 5, "sigma_0": 0.02}
+    section = regimes.section_of(scaling, network, 32, 3)
+    assert section["network"]["sigma_0"] == pytest.approx(0.01)  # (4 / 32) ** (1 / 3)
+    assert section["data"]["dimension"] == 64
+    assert section["data"]["train_samples"] == 256
+    assert regimes.section_of(scaling, network, 4, 3)["network"] == network
 
 
 def test_a_point_that_diverges_is_named_and_the_others_stay():
     told = []
-    job = SimpleNamespace(
-        config={**SECTION, "points": {"feature_noise": [0.0, 1e4]}}, seed=0, device=CPU,
-        rule="mrp_sweeps", wildcards=SimpleNamespace(model="pretrained"), tell=told.append,
-    )  # fmt: skip
+    job = job_of({**SECTION, "points": {"feature_noise": [0.0, 1e4]}}, tell=told.append)
+    job.wildcards = SimpleNamespace(model="pretrained")
     (frame,) = regimes.sweeps(job).values()
     assert set(frame["at"]) == {0.0}
     assert told[0].startswith("left out: feature_noise = 10000.0, step ")
@@ -257,3 +232,68 @@ def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():
     assert alone["value"].tolist() == [4.0, 1.0]
     shares = with_impure_share(alone)
     assert shares[shares["quantity"] == "impure_share"]["value"].tolist() == [0.25]
+
+
+NOISELESS = SMOKE["opponents"] | {
+    "data": SMOKE["opponents"]["data"] | {"feature_noise": 0.0, "noise": 0.0}
+}
+
+
+@pytest.fixture(scope="module")
+def noiseless() -> Problem:
+    return Problem("opponents", NOISELESS, 0)
+
+
+def test_heads_are_right_on_pure_features_and_on_networks_as_trained(noiseless):
+    found = head(noiseless, noiseless.features.flatten(1, 2))  # one kernel a feature
+    for quantity in ("train_accuracy", "accuracy_multi_view", "accuracy_single_view"):
+        assert found[quantity].tolist() == [1, 1]
+    assert (found["gradient"] < 1e-3).all()
+    options = {"learning_rate": 0.5, "steps": 3, "record_every": 1}
+    w = 0.1 * noiseless.features.flatten(1, 2)
+    fixed, free = (supervise(noiseless, w, **options, head_too=too) for too in (False, True))
+    blocks = torch.eye(4).repeat_interleave(2, 1).expand(2, -1, -1)
+    assert torch.equal(fixed.u, blocks)
+    assert not torch.equal(free.u, blocks)
+    assert network(noiseless, fixed.w, fixed.u)["train_accuracy"].tolist() == [1, 1]
+
+
+def test_each_step_under_masks_sees_the_patches_of_a_fresh_one(noiseless):
+    kept = [noiseless.masks(0.3, step) for step in range(2)]
+    assert not torch.equal(*kept)
+    assert torch.equal(Problem("opponents", NOISELESS, 0).masks(0.3, 1), kept[1])
+    assert kept[0].double().mean() == pytest.approx(0.3, abs=0.06)
+    u, w = noiseless.blocks(noiseless.kernels()), noiseless.kernels(sigma_0=0.3)
+    found = supervise(noiseless, w, learning_rate=0.5, steps=2, theta=0.3).w
+    for mask in kept:
+        left = noiseless.train.x * mask[..., None]
+        w = w + 0.5 * classification_descent(left, noiseless.train.y, w, u, noiseless.activation).w
+    torch.testing.assert_close(found, w)
+    every = supervise(noiseless, w, learning_rate=0.5, steps=2, theta=1.0).w
+    torch.testing.assert_close(every, supervise(noiseless, w, learning_rate=0.5, steps=2).w)
+
+
+def test_features_that_nobody_learned_do_not_know_the_order_of_the_patches(noiseless):
+    samples = noiseless.train
+    turned = samples._replace(x=samples.x.flip(2))
+    assert not torch.equal(samples.x, turned.x)
+    for features in unlearned(noiseless).values():
+        torch.testing.assert_close(features(samples), features(turned))
+    assert unlearned(noiseless)["random_many"](samples).shape == (2, 80, 1000)
+
+
+def test_the_most_frequent_class_is_counted(noiseless):
+    found = majority(noiseless)
+    for r in range(2):
+        counts = noiseless.train.y[r].bincount(minlength=4)
+        right = (noiseless.tests["single_view"].y[r] == counts.argmax()).double().mean()
+        assert found["accuracy_single_view"][r] == right
+        assert found["train_accuracy"][r] == pytest.approx(float(counts.max() / 80))
+
+
+def test_the_best_opponent_is_the_best_in_the_mean():
+    values = np.array([[0.9, 0.8], [1.0, 0.1], [0.6, 0.7]])[..., None]
+    axes = {"model": ["own", "b", "c"], "replicate": range(2), "quantity": ["a"]}
+    models = Models({})
+    models.frames = {"evaluation": tidy(axes, value=values)}
+    np.testing.assert_allclose(models.lead_over_best("own", ("b", "c"), "a"), [0.3, 0.1])

@@ -12,20 +12,14 @@ from featlearn.mrp.model import Activation, correlations, initial_kernels
 
 ACTIVATION = Activation(3, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=3)
-REPLICATES = 2
-
-
-def drawn(dtype=torch.float64, **options):
-    streams = Streams(0, "mrp", "teacher-test", range(REPLICATES))
-    features = orthonormal_features(SPEC, streams("features"))
-    samples = sample(SPEC, features, 60, streams("data"), dtype=dtype, **options)
-    w = initial_kernels(12, 20, 0.08, streams("init")).to(dtype)
-    return samples, features.to(dtype), w
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return drawn()
+    streams = Streams(0, "mrp", "teacher-test", range(2))
+    features = orthonormal_features(SPEC, streams("features"))
+    samples = sample(SPEC, features, 60, streams("data"), dtype=torch.float64)
+    return samples, features.double(), initial_kernels(12, 20, 0.08, streams("init")).double()
 
 
 def held_by_hand() -> Capture:
@@ -87,17 +81,6 @@ def test_without_masks_the_teacher_is_the_student_and_nothing_is_learnt(problem,
     assert not teacher_student_descent(samples.x, w, 1.0, Activation(q, 0.3), tau=tau).any()
 
 
-def one_pair(a: float, b: float, z: float = 1.0):
-    """Noise-free: one sample of a class with both features, one kernel ``a v_1 + b v_2``."""
-    v = torch.eye(2, dtype=torch.float64)
-    return (
-        (z * v).view(1, 1, 2, 2),
-        torch.tensor([[[0, 1]]]),
-        v.view(1, 1, 2, 2),
-        (a * v[0] + b * v[1]).view(1, 1, 2),
-    )
-
-
 @pytest.mark.parametrize("q", [3, 4])
 @pytest.mark.parametrize("b", [0.02, 0.08, 0.14])
 @pytest.mark.parametrize("a", [0.31, 0.6])
@@ -106,8 +89,11 @@ def test_t8_the_cross_push_on_a_sibling_is_positive_and_exceeds_its_own(q, a, b)
     varrho, theta, tau, z = 0.3, 0.5, 2.0, 1.0
     assert tau * b * z <= varrho < a * z
     assert (tau - 1) * a * z > varrho / q
-    x, owner, features, w = one_pair(a, b, z)
-    push = pushes(x, owner, features, w, Activation(q, varrho), theta=theta, tau=tau)
+    # noise-free: one sample of a class with both features, one kernel a v_1 + b v_2
+    v, owner = torch.eye(2, dtype=torch.float64), torch.tensor([[[0, 1]]])
+    w = torch.tensor([[[a, b]]], dtype=torch.float64)
+    x = (z * v).view(1, 1, 2, 2)
+    push = pushes(x, owner, x / z, w, Activation(q, varrho), theta=theta, tau=tau)
     own, cross = push.own[0, 0, 1].item(), push.cross[0, 0, 1].item()
     relu_b = (b * z) ** q / (q * varrho ** (q - 1))
     slope_b = (b * z / varrho) ** (q - 1)

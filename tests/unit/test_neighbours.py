@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,8 +33,8 @@ from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
 from featlearn.core.publishing.summary import failures, verdict
 from featlearn.core.stats import Estimate, by_size, estimate_exponent, local_exponents
+from unit import ROOT
 
-ROOT = Path(__file__).parents[2]
 TEXT = "m <= sqrt(k)"
 numbers = st.floats(-10, 10, allow_nan=False)
 

@@ -1,7 +1,5 @@
 """The experiments on prediction heads at tiny size, their claims, tables, figures and config."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 import torch
@@ -15,8 +13,7 @@ from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.experiments import phases, starts
 from featlearn.noncontrastive.experiments.oracles import instances, role_frames
 from featlearn.noncontrastive.population import State
-
-ROOT = Path(__file__).parents[2]
+from unit import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -16,12 +16,11 @@ SPEC = PatchData(30, 8, 4, (3.0, 2.0))
 LAW = Law.of(SPEC)
 
 
-def decay(y, which):
-    rates = torch.tensor([1.0, 1e4], dtype=torch.float64)
-    return -rates * y + rates * torch.stack([y[:, 1] * 0 + 1, y[:, 0]], 1)
-
-
 def test_a_stiff_linear_system_follows_its_solution():
+    def decay(y, which):
+        rates = torch.tensor([1.0, 1e4], dtype=torch.float64)
+        return -rates * y + rates * torch.stack([y[:, 1] * 0 + 1, y[:, 0]], 1)
+
     times = torch.tensor([0.0, 0.1, 1.0, 3.0], dtype=torch.float64)
     y = torch.zeros(1, 2, dtype=torch.float64)
     found = integrate.integrate(decay, y, times.expand(1, -1), rtol=1e-7, atol=1e-9).states
@@ -206,11 +205,8 @@ VARIANTS = {
 def run(variants, replicates=2, steps=5, samples=64):
     streams = Streams(0, "noncontrastive", "train-test", range(replicates))
     start = train.canonical_neurons(SPEC.dimension, streams("neurons"), torch.float64)
-    return list(
-        train.train(
-            SPEC, variants, start, streams, samples=samples, steps=steps, record_every=steps
-        )
-    )
+    options = {"samples": samples, "steps": steps, "record_every": steps}
+    return list(train.train(SPEC, variants, start, streams, **options))
 
 
 def test_variants_and_replicates_do_not_touch_each_other():
@@ -220,9 +216,7 @@ def test_variants_and_replicates_do_not_touch_each_other():
     torch.testing.assert_close(together.b[place, 0], alone.b[0, 0], rtol=1e-12, atol=1e-14)
     assert together.e[place].abs().max() == 0
     assert together.e[0].abs().max() > 0
-    assert len({tuple(together.b[v, 0].flatten().tolist()) for v in range(len(VARIANTS))}) == len(
-        VARIANTS
-    )
+    assert len({tuple(own[0].flatten().tolist()) for own in together.b}) == len(VARIANTS)
 
 
 def test_the_gradient_of_a_batch_is_that_of_automatic_differentiation():

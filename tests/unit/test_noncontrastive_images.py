@@ -11,7 +11,6 @@ import torch
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.frames import tidy
-from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.noncontrastive.analysis import images as images_analysis
 from featlearn.noncontrastive.analysis import robust as robust_analysis
 from featlearn.noncontrastive.experiments.robust import look_at
@@ -29,8 +28,7 @@ from featlearn.noncontrastive.images.cells import (
     training_of,
 )
 from featlearn.noncontrastive.images.experiment import HeadExperiment
-
-ROOT = SOURCE_ROOT.parent
+from unit import ROOT
 
 
 def with_parts(scale, parts):
@@ -40,19 +38,11 @@ def with_parts(scale, parts):
 
 @pytest.fixture(scope="module")
 def smoke():
+    own = load({"scale": "smoke"}, ROOT)["noncontrastive"]["images"]["digits"]
+    del own["data"]
     world = {"classes": 3, "image_size": 16, "part_size": 6, "variants": 2, "part_kinds": ["both"]}
-    return with_parts("smoke", {
-        "replicates": 1, "world": {**world, "sparsity": 1.0, "background": 0.5, "noise": 0.03},
-        "samples": {"train": 24, "test": 12}, "projection": {"hidden": 8, "width": 4},
-        "encoder": {"small_resnet": {"widths": [4, 8]}}, "heads": ["none", "identity", "mlp"],
-        "norms": ["batch"], "targets": ["self"],
-        "training": {"steps": 4, "batch_size": 8, "record_every": 2},
-        "robust": {
-            "encoder": {"wide_resnet": {"layers": 10, "widen": 1}}, "attack": {"steps": 2},
-            "visualisation": {"channels": 4, "steps": 6},
-            "training": {"steps": 3, "batch_size": 8, "record_every": 1},
-        },
-    })  # fmt: skip
+    world |= {"sparsity": 1.0, "background": 0.5, "noise": 0.03}
+    return with_parts("smoke", {**own, "samples": {"train": 24, "test": 12}, "world": world})
 
 
 @pytest.fixture(scope="module")

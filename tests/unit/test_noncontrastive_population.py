@@ -37,13 +37,6 @@ GOLDEN_TERMS = {
 }
 
 
-def random_state(neurons=2, batch=5, seed=0, std=0.6):
-    stream = torch.Generator().manual_seed(seed)
-    w = std * torch.randn(batch, neurons, 6, generator=stream, dtype=torch.float64)
-    e = 0.4 * torch.randn(batch, neurons, neurons, generator=stream, dtype=torch.float64)
-    return population.state_of(w, e)
-
-
 def test_the_golden_vector():
     assert population.loss(GOLDEN, LAW).item() == pytest.approx(0.742333612036, abs=1e-12)
     named = forms.terms(GOLDEN, LAW, C2)
@@ -76,8 +69,9 @@ def test_view_constants_of_the_sheet():
 
 @pytest.mark.parametrize("stop_gradient", [True, False])
 def test_unnormalised_objectives(stop_gradient):
-    state = random_state(3)
-    head = torch.eye(3, dtype=torch.float64)
+    w, e = torch.randn(5, 3, 6).double(), torch.randn(5, 3, 3).double()
+    head = torch.eye(3).double()
+    state = population.state_of(0.6 * w, 0.4 * e)
 
     def value(live, held, kind):
         cubes, off = live.b**3, head + live.e
@@ -115,13 +109,11 @@ def batch(variant_neurons=2, samples=64, spec=SPEC):
 
 
 def test_views_are_halves_and_their_loss_is_two_minus_the_inner_product():
-    x, first, w, _ = batch()
+    x, first, w, e = batch()
     assert (first.sum(-1) == SPEC.patches // 2).all()
     f, g = model.encode_views(x, first, w)
     torch.testing.assert_close(f, model.encode(x * first.unsqueeze(-1), w))
     torch.testing.assert_close(g, model.encode(x * (1 - first.unsqueeze(-1)), w))
-    x, first, w, e = batch()
-    f, g = model.encode_views(x, first, w)
     online = model.normalise(model.with_head(f, e), "batch")
     inner = (online * model.normalise(g, "batch")).sum(-1).mean(-1)
     torch.testing.assert_close(model.loss(f, g, e), 2 - inner)

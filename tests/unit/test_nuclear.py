@@ -18,6 +18,7 @@ from scipy.special import spence
 from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.frames import tidy
 from featlearn.core.loops import Loop
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.data.datasets import Labelled
@@ -33,7 +34,7 @@ from featlearn.nuclear.stacks import stacks
 from featlearn.nuclear.swad import Average, Swad
 from featlearn.nuclear.training import Net, Stack, Trial, train
 from image_folders import grow
-from unit import ROOT
+from unit import ROOT, job_of
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (9, 5), (2, 6, 4)])
@@ -268,38 +269,23 @@ TRAINING = {
 }  # fmt: skip
 
 
-def _folders(root: Path) -> Path:
-    for domain in ("art", "photo", "sketch"):
-        grow(root / domain, {"cat": 100, "dog": 150}, 10)
-    return root
-
-
 def _job(root: Path, settings: dict) -> SimpleNamespace:
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
     assert not list(faults(whole["nuclear"]))
     params = SimpleNamespace(cache="cache", state=state(whole["nuclear"]))
-    return SimpleNamespace(
-        config=whole["nuclear"]["domains"], seed=0, results=root, rule="test", device="cpu",
-        params=params, tell=print, wildcards={"stack": "0"},
-    )  # fmt: skip
-
-
-def _measured(job: SimpleNamespace) -> dict[str, pd.DataFrame]:
-    trained = []
-    for place in range(len(stacks(job.config))):
-        job.wildcards = {"stack": str(place)}
-        trained.append(domains.train_stack(job)["trained"])
-    job.frame = lambda _: pd.concat(trained, ignore_index=True)
-    return domains.measure(job)
+    config = whole["nuclear"]["domains"]
+    return job_of(config, results=root, params=params, wildcards={"stack": "0"})
 
 
 def _tiny(root: Path, **more) -> SimpleNamespace:
+    for domain in ("art", "photo", "sketch"):
+        grow(root / "data" / domain, {"cat": 100, "dog": 150}, 10)
     settings = {
         "trials": 1, "opponents": {"pixels": 2, "features": 4},
         "sweep": {"weights": [0, 0.001, 0.01]},
         "encoder": {"kind": "small_resnet", "widths": [4]},
         "domains": {"made": "folders", "data": {"kind": "folder", "size": 12,
-                                                "path": str(_folders(root / "data"))}},
+                                                "path": str(root / "data")}},
         "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}, "CORAL": {"coral": 1.0}},
         "training": {"steps": 3, "checkpoint_every": 2, "batch_size": 4, "at_once": 2}, **more,
     }  # fmt: skip
@@ -322,7 +308,12 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
                            0, 0.2, (0,))  # fmt: skip
     for name, value in encoder.state_dict().items():
         torch.testing.assert_close(split.start(job.config).encoder.state_dict()[name], value)
-    found = _measured(job)
+    trained = []
+    for place in range(len(stacks(job.config))):
+        job.wildcards = {"stack": str(place)}
+        trained.append(domains.train_stack(job)["trained"])
+    job.frame = lambda _: pd.concat(trained, ignore_index=True)
+    found = domains.measure(job)
     accuracies = found["accuracies"]
     assert set(accuracies["domain"]) == {"art", "photo", "sketch"}
     # nine arms with two averages each, and three opponents
@@ -409,11 +400,9 @@ def test_a_folder_with_a_name_is_no_benchmark(tmp_path, monkeypatch):
 
 
 def test_the_table_of_a_benchmark_has_both_numbers_in_a_row():
-    frame = pd.DataFrame([
-        {"arm": "ERM", "averaging": "best", "domain": domain, "replicate": trial, "value": 0.5}
-        for domain in ("art_painting", "cartoon", "photo", "sketch")
-        for trial in range(3)
-    ])  # fmt: skip
+    domains = ["art_painting", "cartoon", "photo", "sketch"]
+    axes = {"arm": ["ERM"], "averaging": ["best"], "domain": domains, "replicate": range(3)}
+    frame = tidy(axes, value=0.5)
     values = yaml.safe_load((ROOT / "config/paper_values/nuclear.yaml").read_text())
     own = {"domains": {"made": "folders", "name": "PACS"}, "trials": 3}
     made = analysis.printed_and_measured(frame, values, own, "table-e-2", "").frame

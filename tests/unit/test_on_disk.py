@@ -24,7 +24,8 @@ def data(root, **more):
 
 
 @pytest.fixture
-def flowers(tmp_path):
+def flowers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     return grow(tmp_path / "flowers", "daisy", "rose")
 
 
@@ -41,10 +42,6 @@ def test_what_lies_there_is_counted(flowers):
 def loop_of_links(root):
     (root / "daisy" / "a.png").symlink_to("b.png")
     (root / "daisy" / "b.png").symlink_to("a.png")
-
-
-def loop_of_folders(root):
-    (root / "daisy" / "around").symlink_to(root / "daisy", target_is_directory=True)
 
 
 def folder_that_is_a_loop(root):
@@ -70,11 +67,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("attack", HOSTILE, ids=lambda attack: attack.__name__)
-def test_what_would_go_wrong_is_refused_at_every_door(
-    attack, flowers, tmp_path, monkeypatch, capsys
-):
+def test_what_would_go_wrong_is_refused_at_every_door(attack, flowers, tmp_path, capsys):
     attack(flowers)
-    monkeypatch.chdir(tmp_path)
     with pytest.raises(FeatlearnError) as told:
         look(data(flowers))
     assert HOSTILE[attack] in str(told.value)
@@ -89,7 +83,7 @@ def test_what_would_go_wrong_is_refused_at_every_door(
 
 
 def test_a_link_to_a_folder_above_is_entered_neither_once_nor_without_end(flowers):
-    loop_of_folders(flowers)
+    (flowers / "daisy" / "around").symlink_to(flowers / "daisy", target_is_directory=True)
     (seen,) = look(data(flowers))
     assert seen.classes["daisy"] == 6
     with pytest.raises(FeatlearnError, match="a link to a folder that it lies in"):
@@ -171,10 +165,7 @@ def test_a_label_beyond_measure_takes_no_memory(label):
         images.read([(np.zeros((4, 4, 3), np.uint8), n) for n in (0, label)], size=8)
 
 
-def test_a_config_that_is_a_folder_or_no_text_is_not_written_over(
-    flowers, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_config_that_is_a_folder_or_no_text_is_not_written_over(flowers, tmp_path, capsys):
     (tmp_path / "flowers.yaml").write_bytes(b"\xff\xfe")
     assert main(["images", "flowers", "-n"]) == 2
     assert "is there already" in capsys.readouterr().err
@@ -189,19 +180,14 @@ def test_a_config_that_is_a_folder_or_no_text_is_not_written_over(
     [["--name", "../up"], ["--size", "0"], ["--size", "1000000"],
      ["--replicates", "100000"], ["--set", "run=a b"], ["--set", "device=abacus"]],
 )  # fmt: skip
-def test_impossible_options_are_refused_and_leave_nothing(
-    more, flowers, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    code = main(["images", "flowers", "-n", *more])
-    assert code == 2
+def test_impossible_options_are_refused_and_leave_nothing(more, flowers, tmp_path, capsys):
+    assert main(["images", "flowers", "-n", *more]) == 2
     assert "Traceback" not in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["flowers"]
 
 
 def test_a_run_is_not_called_as_those_of_the_workflow(flowers, tmp_path, monkeypatch):
     """Its results would lie among theirs."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(flow, "snakemake", lambda *_: 0)
     monkeypatch.setattr(command, "_announce", lambda *_: None)
     assert main(["images", "flowers", "-n", "--name", "published"]) == 0

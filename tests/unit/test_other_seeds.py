@@ -22,18 +22,15 @@ from featlearn.core.publishing.ledger import (
     published_frame,
     read_ledger,
 )
+from unit import ROOT
 
-ROOT = Path(__file__).parents[2]
 RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
 
+CLEAN = {"replicates": 10, "data": {"patches": 4}}
 CONFIG = {
     "scale": "desk",
     "threads": 1,
-    "mrp": {
-        "headline": {"replicates": 10},
-        "clean": {"replicates": 10, "data": {"patches": 4}},
-        "transfer": {"replicates": 5},
-    },
+    "mrp": {"headline": {"replicates": 10}, "clean": CLEAN, "transfer": {"replicates": 5}},
     "gemfilter": {"depths": 3, "wired": {"layers": 2}, "trained": {}, "costs": {"models": 1}},
     "images": {"world": {"size": 16}},
 }

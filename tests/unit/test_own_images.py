@@ -38,7 +38,7 @@ from featlearn.own_images.experiment import RealExperiment, describe
 from featlearn.own_images.pictures import panel
 from featlearn.own_images.report import sentences, warnings
 from image_folders import grow, picture
-from unit import ROOT
+from unit import ROOT, job_of
 
 TINY = {
     "encoder": {"small_resnet": {"widths": [4, 8]}},
@@ -141,15 +141,10 @@ def test_weights_of_a_library_that_are_not_here_are_told_with_their_place(monkey
     assert str(tmp_path) in told
 
 
-PAGE = ROOT / "docs" / "your-own-images.md"
+PAGE = (ROOT / "docs" / "your-own-images.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    pattern = rf"^```{language}\n(.*?)^```"
-    return re.findall(pattern, PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("text", blocks("yaml"))
+@pytest.mark.parametrize("text", re.findall(r"^```yaml\n(.*?)^```", PAGE, re.M | re.DOTALL))
 def test_every_config_on_the_page_is_valid(text):
     sets = load(yaml.safe_load(text), ROOT)["real_images"]
     assert not list(faults(sets))
@@ -160,20 +155,6 @@ def test_every_config_on_the_page_is_valid(text):
         with torch.inference_mode():
             loss = method(torch.zeros(2, 3, size, size), None, Draws(("page",), 0, 2))["loss"]
         assert loss.isfinite()
-
-
-def test_data_that_are_not_there_are_told_together(tmp_path):
-    sets = {
-        "one": tiny(tmp_path / "nowhere"),
-        "two": filled(data={"kind": "torchvision", "name": "CIFAR10", "root": str(tmp_path)}),
-    }
-    with pytest.raises(ConfigError) as told:
-        state(sets)
-    first, second = str(told.value).splitlines()
-    assert first.startswith("real_images.one.data: ")
-    assert first.endswith("nowhere: no such folder; expected one folder a class in it")
-    assert second.startswith("real_images.two.data: CIFAR10: expected ")
-    assert "cifar-10-batches-bin/data_batch_1.bin" in second
 
 
 def test_test_images_are_the_own_ones_else_validation_else_a_share(tmp_path):
@@ -248,14 +229,13 @@ def test_images_are_normalised_by_their_own_statistics_and_one_label_a_class_is_
 
 def test_smaller_sets_of_labels_lie_in_larger_ones_and_hold_every_class(garden, cache):
     settings = tiny(garden, label_fractions=[0.1, 1.0, 0.5])
-    rows = RealExperiment("garden", settings, cache, 0, 0).labelled_rows
+    own = RealExperiment("garden", settings, cache, 0, 0)
     small = RealExperiment("garden", tiny(garden, train_images=9), cache, 0, 0)
     assert torch.bincount(small.train.labels).tolist() == [3, 3, 3]
     assert len(small.test) == 7
-    few, half, whole = (set(rows[fraction].tolist()) for fraction in (0.1, 0.5, 1.0))
+    few, half, whole = (set(own.labelled_rows[share].tolist()) for share in (0.1, 0.5, 1.0))
     assert few < half < whole == set(range(29))
-    labels = RealExperiment("garden", settings, cache, 0, 0).train.labels
-    assert set(labels[sorted(few)].tolist()) == {0, 1, 2}
+    assert set(own.train.labels[sorted(few)].tolist()) == {0, 1, 2}
     other = RealExperiment("garden", settings, cache, 0, 1).labelled_rows
     assert set(other[0.5].tolist()) != half
 
@@ -442,11 +422,8 @@ def test_random_features_tell_what_a_line_through_pixels_cannot(tmp_path, cache)
     for number in range(0, 60, 2):
         picture((2, number), 216).save(root / "far" / f"{number}.png")
     settings = tiny(root, label_fractions=[0.5, 1.0])
-    job = SimpleNamespace(
-        config=settings, wildcards=SimpleNamespace(image_set="levels", replicate="0"), seed=0,
-        results=cache, params=SimpleNamespace(cache="images"), device="cpu",
-        tell=lambda words: None,
-    )  # fmt: skip
+    job = job_of(settings, results=cache, params=SimpleNamespace(cache="images"))
+    job.wildcards = SimpleNamespace(image_set="levels", replicate="0")
     state = torch.get_rng_state()
     made = measure(job)["baselines"]
     assert torch.equal(state, torch.get_rng_state())  # a job draws from streams of its seed alone

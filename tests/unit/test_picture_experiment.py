@@ -191,12 +191,8 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
 
 def claimed(replicates=5, epochs=100) -> dict:
     lengths = {name: {"training": {"epochs": epochs}} for name in ("simmim", "mae", "data2vec")}
-    return {
-        "comparison": {"replicates": replicates},
-        "samples": {"train": 2000},
-        "pretraining": lengths,
-        "detection": {"training": {"steps": 10_000}},
-    }
+    given = {"comparison": {"replicates": replicates}, "samples": {"train": 2000}}
+    return {**given, "pretraining": lengths, "detection": {"training": {"steps": 10_000}}}
 
 
 CLAIMED = claimed()

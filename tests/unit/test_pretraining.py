@@ -7,23 +7,13 @@ import torch
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
-from featlearn.mrp.data import MultiView, orthonormal_features, sample
+from featlearn.mrp.data import orthonormal_features, sample
 from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed
 from featlearn.mrp.model import Activation, capture_strength, correlations, initial_kernels
 from featlearn.mrp.train import OVERFLOW, pretrain
+from unit.test_mrp_downstream import ACTIVATION, SPEC
 
-ACTIVATION = Activation(4, 0.3)
-#: An easy setting: 4 classes of two features, 24 kernels.
-SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)
 REPLICATES = 3
-
-
-def easy_problem(replicates, dtype=torch.float64):
-    streams = Streams(0, "mrp", "easy-test", replicates)
-    features = orthonormal_features(SPEC, streams("features"))
-    x = sample(SPEC, features, 80, streams("data"), dtype=dtype).x
-    w = initial_kernels(24, 20, 0.05, streams("init")).to(dtype)
-    return x, features.to(dtype), w
 
 
 def run(problem, activation=ACTIVATION, **changes):
@@ -41,7 +31,10 @@ def numbers(*values):
 
 @pytest.fixture(scope="module")
 def problem():
-    return easy_problem(range(REPLICATES))
+    streams = Streams(0, "mrp", "easy-test", range(REPLICATES))
+    features = orthonormal_features(SPEC, streams("features"))
+    x = sample(SPEC, features, 80, streams("data"), dtype=torch.float64).x
+    return x, features.double(), initial_kernels(24, 20, 0.05, streams("init")).double()
 
 
 @pytest.fixture(scope="module")
@@ -104,19 +97,6 @@ def test_the_trace_ends_with_the_kernels_that_are_returned(problem, trained):
     after = [row for row, step in enumerate(steps) if step >= trained.stopped[early]]
     assert len(after) > 2
     assert (strength[after, early] == strength[-1, early]).all()
-
-
-def test_a_run_that_is_cut_off_says_what_it_missed(problem):
-    x, features, w = problem
-    kept = [tensor.clone() for tensor in problem]
-    found = run((x, features, w), max_steps=5)
-    assert all(torch.equal(*pair) for pair in zip(problem, kept, strict=True))
-    assert found.stopped.tolist() == [5] * REPLICATES
-    assert (found.hit == -1).any()
-    for _ in range(5):
-        w = w + 0.5 * mae_descent(x, w, 0.5, ACTIVATION)
-    torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
-    assert found.trace.steps == [0, 5]
 
 
 @pytest.mark.parametrize(

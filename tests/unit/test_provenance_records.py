@@ -272,15 +272,10 @@ def test_what_a_plan_remembers_gives_the_same_fingerprints(library, tmp_path, mo
         assert printed(library, f"{ENTRY}:sample") == before
 
 
-def python(code: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(provenance.SOURCE_ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-LOADED = "import sys, json; print(json.dumps([n for n in sys.modules if n.split('.')[0] == {!r}]))"
+LOADED = """
+import json, sys
+print(json.dumps([name for name in sys.modules if name.partition(".")[0] == "featlearn"]))
+"""
 
 
 @pytest.mark.parametrize(
@@ -294,7 +289,11 @@ LOADED = "import sys, json; print(json.dumps([n for n in sys.modules if n.split(
 def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source):
     script = tmp_path / "script.py"
     script.write_text(source)
-    imported = json.loads(python(source + LOADED.format("featlearn")))
+    done = subprocess.run(
+        [sys.executable, "-c", source + LOADED], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(provenance.SOURCE_ROOT)},
+    )  # fmt: skip
+    imported = json.loads(done.stdout)
     assert len(imported) >= 3
     # the frame enters by its number, and so does what only the frame uses
     frame = provenance.FRAME | {"featlearn.core.files", "featlearn.core.given"}

@@ -1,7 +1,6 @@
 """What a paper declares and its rules publish, read without importing it; faults are named."""
 
 import functools
-import importlib
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 import torch
 
-import featlearn
 from featlearn.core import claim_methods, claims, outputs, provenance, publish
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published
@@ -146,6 +144,9 @@ def test_experiments_are_published_once_and_share_no_files_before_the_results(to
     silent.paper("toy")
     with pytest.raises(FeatlearnError, match="toy: its rules publish nothing"):
         silent.close()
+    silent.closed = True
+    with pytest.raises(FeatlearnError, match="experiment toy/averaging: comes after the results"):
+        silent.experiment("toy", "averaging", judged={}, alignment="b.parquet")
 
 
 class Named(SimpleNamespace):
@@ -227,13 +228,3 @@ def test_a_frame_of_claims_is_read_when_it_is_asked_for():
     assert asked == ["a"]
     with pytest.raises(KeyError, match="no frame 'd'; expected one of a, b, c"):
         frames["d"]
-
-
-def test_the_training_of_the_template_follows_its_closed_form(monkeypatch):
-    monkeypatch.setattr(featlearn, "__path__", [*featlearn.__path__, str(TEMPLATE)])
-    config = {"replicates": 3, "dimension": 400, "noise": 0.2, "views": [32, 1]}
-    job = SimpleNamespace(config=config, seed=0, device=torch.device("cpu"))
-    frame = importlib.import_module("featlearn.toy.training").averaging(job)["alignment"]
-    assert frame["views"].tolist() == [1, 32] * 3
-    assert frame["value"].nunique() == 6
-    assert frame["value"].to_numpy() == pytest.approx(frame["predicted"].to_numpy(), rel=0.2)

@@ -1,4 +1,4 @@
-"""Parts of report and pages: numbers in words, maths, captions, findings, drawings, lineage."""
+"""Parts of report and pages: numbers, maths, captions, findings, lineage, what docs/ says."""
 
 import ast
 import base64
@@ -28,20 +28,21 @@ from featlearn.core.publish import (
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
-from featlearn.core.publishing.ledger import distinct
-from featlearn.core.publishing.maths import (
-    FORMULA,
-    escaped,
-    mathml,
-    maths,
-    plain,
-    without_tags,
+from featlearn.core.publishing.ledger import FRONT, distinct
+from featlearn.core.publishing.markdown_pages import (
+    LINK,
+    LIST,
+    LISTS,
+    in_words,
+    quoted,
+    read_ledgers,
 )
+from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain, without_tags
 from featlearn.core.publishing.report import bar, by_rule, installed
 from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
 from featlearn.core.stats import number, percent, plus_minus
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Code in Markdown, where a dollar is one of a shell.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 FINDINGS = ROOT / "config/findings.yaml"
@@ -143,20 +144,16 @@ class Filled(ast.NodeTransformer):
         return ast.copy_location(ast.Constant("".join(parts)), node)
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Strings of all that papers show, and pages, with where they are."""
-    for file in [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/analysis/*.py")]:
-        for node in ast.walk(Filled().visit(ast.parse(file.read_bytes()))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield f"{file}:{node.lineno}", node.value
-    for entry in read_findings(FINDINGS):
-        yield from ((f"finding {entry['id']}", str(text)) for text in entry.values())
-    for page in (ROOT / "docs").glob("*.md"):
-        yield str(page), CODE.sub("", page.read_text(encoding="utf-8"))
-
-
 def test_the_formulas_of_all_texts_are_latex():
-    for where, text in texts():
+    texts = [(str(page), CODE.sub("", page.read_text(encoding="utf-8")))
+             for page in (ROOT / "docs").glob("*.md")]  # fmt: skip
+    texts += [(f"finding {entry['id']}", str(text))
+              for entry in read_findings(FINDINGS) for text in entry.values()]  # fmt: skip
+    for file in [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/analysis/*.py")]:
+        nodes = ast.walk(Filled().visit(ast.parse(file.read_bytes())))
+        texts += [(f"{file}:{one.lineno}", one.value) for one in nodes
+                  if isinstance(one, ast.Constant) and isinstance(one.value, str)]  # fmt: skip
+    for where, text in texts:
         try:
             rest = FORMULA.sub(lambda match: mathml(match[1])[:0], text)
         except FeatlearnError as error:
@@ -200,14 +197,9 @@ def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
 
 @pytest.fixture
 def value():
-    headline = pd.DataFrame(
-        {
-            "model": ["supervised", "finetuned", "supervised", "probe"],
-            "quantity": ["captured", "captured", "accuracy", "captured"],
-            "mean": [0.631, 0.996, 0.75, math.nan],
-            "replicates": [10, 10, 10, 10],
-        }
-    )
+    rows = [("supervised", "captured", 0.631), ("finetuned", "captured", 0.996),
+            ("supervised", "accuracy", 0.75), ("probe", "captured", math.nan)]  # fmt: skip
+    headline = pd.DataFrame(rows, columns=["model", "quantity", "mean"]).assign(replicates=10)
     other = pd.DataFrame({"mean": [12345.678]})
     return reader({("mrp", "headline"): headline, ("icl", "sizes"): other}, "mrp")
 
@@ -373,3 +365,66 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         # one version for each Python that is allowed; torch names its build after a plus sign
         locked = re.findall(rf"^{name}==([^ ;\\]+)", lock, re.MULTILINE)
         assert of[name].version.partition("+")[0] in locked
+
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+LEDGERS = read_ledgers(ROOT)
+#: Verdicts by the words that tell them.
+SAID = {"hold": HOLDS, "fail": FAILS, "undecided": UNDECIDED, "not shown": NOT_SHOWN}
+WORD = re.compile(r"\b(hold|fail|undecided|not shown)s?\b", re.IGNORECASE)
+#: Sections that tell of earlier runs.
+EARLIER = ("# Changed after a result", "## Settings, lengths and data", "## Several seeds")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Of prose, list entries and rows of tables; without code and what tells of earlier runs."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = LIST.sub("", text)  # what is written by code tells of earlier runs, too
+    text = LINK.sub("it", text)  # what stands in one is held by another test; no line is left empty
+    for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
+        if not section.startswith(EARLIER):
+            for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-|#]|\d+\.) ?)", section):
+                yield from re.split(
+                    r"(?<=[.:])\s+(?=[A-Z`*(\[])|(?<=;)\s+", " ".join(block.split())
+                )
+
+
+@pytest.mark.skipif(FRONT not in LEDGERS, reason="nothing is published yet")
+def test_verdicts_of_the_pages_are_those_of_the_published_ledger():
+    verdicts = {row["claim"]: row["verdict"] for row in LEDGERS[FRONT].values()}
+    short, found, wrong = {name.partition("/")[2] for name in verdicts}, 0, []
+    for page in PAGES:
+        for sentence in sentences(page.read_text(encoding="utf-8")):
+            named = set(re.findall(r"`([\w./*-]+)`", sentence))
+            whole = named & verdicts.keys()
+            said = {SAID[word.lower()] for word in WORD.findall(sentence)}
+            # of one claim and one verdict
+            if len(whole) == len(said) == 1 and not {n for n in named if n in short or "*" in n}:
+                found += 1
+                if said != {verdicts[(claim := whole.pop())]}:
+                    wrong.append(f"{page.name}: {claim} {verdicts[claim]}, and not: {sentence}")
+    assert not wrong, "\n".join(wrong)
+    assert found > 20
+
+
+@pytest.mark.skipif(FRONT not in LEDGERS, reason="nothing is published yet")
+def test_pages_quote_the_published_ledger():
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    stale = [name for name, text in texts.items() if quoted(text, LEDGERS, name) != text]
+    assert not stale, f"{stale}: run `python -m featlearn.core.publishing.markdown_pages`"
+    # each list is on one page
+    named = [found["name"] for text in texts.values() for found in LIST.finditer(text)]
+    assert sorted(named) == sorted(LISTS)
+
+
+def test_a_link_keeps_its_form_and_gets_its_number():
+    row = {"claim": "toy/mean", "paper": "toy", "verdict": "holds", "measured": 0.84,
+           "spread": 0.097, "interval_low": 0.743, "interval_high": 0.937}  # fmt: skip
+    forms = {"fails": "holds", "0.1": "0.84", "1 (0 to 2)": "0.84 (0.74 to 0.94)", "9 %": "84 %"}
+    assert {form: in_words(form, row) for form in forms} == forms
+    link = "see [{}](../results/published/desk/toy/claims.md#claim-toy-mean), and [this](other.md)"
+    told = link.format("0.1 (0 to 1)")
+    found = quoted(told, {"desk": {"toy-mean": row}}, "page.md")
+    assert found == link.format("0.84 (0.74 to 0.94)")
+    with pytest.raises(FeatlearnError, match=r"page\.md: no claim toy-mean in the run desk"):
+        quoted(told, {}, "page.md")

@@ -1,8 +1,5 @@
 """Released networks for CIFAR-10: their architecture, their files, and what is made of them."""
 
-import types
-from pathlib import Path
-
 import pytest
 import torch
 from torch.nn import functional
@@ -21,8 +18,9 @@ from featlearn.universality.analysis.released import released
 from featlearn.universality.experiments.released import OURS, maps, measure
 from featlearn.universality.real import released_faults
 from image_folders import grow
+from unit import ROOT, job_of
 
-DATA = Path(__file__).parents[2] / "../shared/data"
+DATA = ROOT / "../shared/data"
 
 
 def test_the_shortcut_of_option_a_keeps_each_second_cell_and_adds_channels_of_zeros():
@@ -50,21 +48,12 @@ def file(tmp_path_factory):
     own |= {"module.linear.weight": torch.randn(2, 64), "module.linear.bias": torch.randn(2)}
     path = tmp_path_factory.mktemp("weights") / "resnet8.th"
     torch.save({"state_dict": own, "best_prec1": 91.0}, path)
-    return path, own
-
-
-def test_a_file_is_read_with_its_head(file):
-    path, own = file
-    network = CifarResNet(8)
-    loaded = load_weights(network, path)
-    assert torch.equal(network.conv1.weight, own["module.conv1.weight"])
-    assert torch.equal(loaded.head["weight"], own["module.linear.weight"])
-    assert not loaded.ignored
+    return path
 
 
 def test_a_file_or_a_set_that_is_not_there_is_named(file, tmp_path):
     data = {"kind": "folder", "path": str(tmp_path / "none"), "size": 8}
-    models = {"here": {"weights": str(file[0]), "targets": {}},
+    models = {"here": {"weights": str(file), "targets": {}},
               "gone": {"weights": "gone.th", "targets": {"two": data}}}  # fmt: skip
     weights, folder = released_faults(models)
     assert weights == "universality.released.models.gone.weights must be a file, got gone.th"
@@ -76,14 +65,12 @@ def test_networks_are_scored_as_released_compared_and_drawn(file, tmp_path):
         grow(tmp_path / "two" / part, {"dark": 40, "light": 200}, 8)
     data = {"kind": "folder", "path": str(tmp_path / "two"), "size": 8}
     model = {
-        "encoder": {"kind": "cifar_resnet", "layers": 8}, "weights": str(file[0]),
+        "encoder": {"kind": "cifar_resnet", "layers": 8}, "weights": str(file),
         "targets": {"two": data, "other": data},
     }  # fmt: skip
     training = {"steps": 2, "batch_size": 8, "learning_rate": 0.003}
-    job = types.SimpleNamespace(
-        config={"models": {"ResNet-8": model}, "training": training, "shown": 2}, seed=0,
-        results=tmp_path, params={"cache": "cache"}, tell=lambda words: None,
-    )  # fmt: skip
+    config = {"models": {"ResNet-8": model}, "training": training, "shown": 2}
+    job = job_of(config, results=tmp_path, params={"cache": "cache"})
     made = measure(job)
     scores = made["scores"].set_index(["network", "target", "quantity"])["value"]
     # the head of the file is that of the first target
@@ -99,7 +86,8 @@ def test_networks_are_scored_as_released_compared_and_drawn(file, tmp_path):
     shown = released(made["scores"], made["alike"]).shown.set_index("network")
     assert shown.loc[OURS, "two: as released"] == "-"
     assert shown.loc["ResNet-8", "CKA with ResNet-8"] == "1.000"
-    drawn = maps(types.SimpleNamespace(**vars(job), tensors=lambda name: made["weights"]))
+    job.tensors = lambda name: made["weights"]
+    drawn = maps(job)
     heads = [title for ax in drawn.axes if (title := ax.get_title())]
     assert heads == ["picture", "ResNet-8", OURS] * 2
 
@@ -125,11 +113,10 @@ def test_a_released_network_is_right_on_what_it_was_trained_on(tmp_path):
     network.head.load_state_dict(loaded.head)
     plain = Augment({"preset": "none"})
     assert score(extract(network, test.images, plain, outputs=network.scores), test.labels) > 0.98
+
     # another shortcut reads the same names, and is wrong
-    network.encoder.layer2[0].downsample = torch.nn.Sequential(torch.nn.AvgPool2d(2), Doubled())
+    def averaged(x):
+        return functional.pad(functional.avg_pool2d(x, 2), (0, 0, 0, 0, 0, x.shape[1]))
+
+    network.encoder.layer2[0].downsample.forward = averaged
     assert score(extract(network, test.images, plain, outputs=network.scores), test.labels) < 0.98
-
-
-class Doubled(torch.nn.Module):
-    def forward(self, x):
-        return functional.pad(x, (0, 0, 0, 0, 0, x.shape[1]))

@@ -1,8 +1,12 @@
-"""The loops of the theory papers go on where they were killed, and only within a job."""
+"""Loops go on where they were killed, and only within a job; a job of each kind, fifty times."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from functools import cache, partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -350,3 +354,27 @@ def test_a_loop_with_another_start_begins_anew_and_says_why(offered, capsys):
 def test_a_contrastive_training_that_leaves_the_finite_numbers_says_so():
     with pytest.raises(DivergedError, match=r"step \d+ of 12: .* learning rate 1e\+30; lower it"):
         contrastive(learning_rate=1e30)
+
+
+KILLS = 50
+SCRIPT = Path(__file__).with_name("killed_jobs.py")
+KINDS = "images mrp mrp-supervised contrastive noncontrastive transformer nuclear"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS.split())
+def test_fifty_random_kills_change_no_byte(kind, tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path), kind, str(KILLS)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["kills"] == KILLS
+    assert set(told["ends"]) == {0}
+    # how many found a checkpoint depends on the machine; none would mean that none is written
+    assert told["resumed"] > 0
+    assert told["wrong"] == []
+    assert told["half"] == []
+    assert told["files"]
+    assert not any((tmp_path / "results/smoke/.checkpoints").rglob("*.safetensors"))

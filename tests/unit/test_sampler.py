@@ -78,30 +78,21 @@ def test_feature_directions_are_spread_over_the_sphere_with_both_signs():
         assert mean_fits(first[:, axis] ** 2, 1 / 8)
 
 
-def strengths_by_kind(samples: Samples) -> dict[str, torch.Tensor]:
-    mine = own(samples)[..., None].expand_as(samples.active)
-    view = torch.arange(samples.active.shape[3])
-    single = samples.is_single[..., None, None]
-    weak = mine & single & (view != samples.strong[..., None, None])
-    return {
-        "main": samples.total[mine & ~weak],
-        "weak": samples.total[weak],
-        "off": samples.total[samples.active & ~mine],
-        "absent": samples.total[~samples.active],
-    }
-
-
 @pytest.mark.parametrize(("patches_per_feature", "q"), [(1, 3), (2, 3), (2, 4)])
 def test_strengths_are_uniform_in_their_ranges(patches_per_feature, q):
     spec = replace(SPEC, patches_per_feature=patches_per_feature, q=q, weak_strength=0.1)
-    found = strengths_by_kind(draw(spec, COUNT)[1])
+    samples = draw(spec, COUNT)[1]
+    mine = own(samples)[..., None].expand_as(samples.active)
+    other = torch.arange(2) != samples.strong[..., None, None]
+    is_weak = mine & samples.is_single[..., None, None] & other
+    kinds = {"main": mine & ~is_weak, "weak": is_weak, "off": samples.active & ~mine}
     scale = patches_per_feature ** (1 - 1 / q)
     ranges = {"main": (scale, 1.5 * scale), "weak": (0.1 * scale, 0.15 * scale), "off": (0.2, 0.4)}
-    for kind, (low, high) in ranges.items():
-        values = found[kind]  # that they lie within it is a property, held for any distribution
+    for kind, (low, high) in ranges.items():  # to lie in them is a property of any distribution
+        values = samples.total[kinds[kind]]
         assert mean_fits(values, (low + high) / 2)
         assert mean_fits((values - (low + high) / 2) ** 2, (high - low) ** 2 / 12)
-    assert (found["absent"] == 0).all()
+    assert (samples.total[~samples.active] == 0).all()
 
 
 @pytest.mark.parametrize("room", [2, 3])
@@ -199,13 +190,3 @@ def test_too_few_patches_are_refused_by_name():
         draw(spec, 10)
     _, samples = draw(replace(spec, patches=16), 10)  # just enough: no patch is left over
     assert (samples.owner >= 0).all()
-
-
-def test_a_config_section_becomes_a_distribution():
-    data = {
-        "classes": 5, "dimension": 30, "patches": 12, "sparsity": 2, "noise": 0.5,
-        "off_strength": [0.1, 0.2], "train_samples": 100, "test_samples": 50,
-    }  # fmt: skip
-    spec = MultiView.from_config(data, q=4)
-    assert spec == MultiView(5, 30, 12, 2, q=4, noise=0.5, off_strength=[0.1, 0.2])
-    assert spec.features == 10

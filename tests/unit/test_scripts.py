@@ -13,8 +13,8 @@ import yaml
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.files import write_parquet
 from featlearn.core.publishing.ledger import SUMMARY
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = {"scale": "tour", "run": "tour", "seed": 0, "p": {}}
 VERDICTS = {"p/a": NOT_SHOWN, "p/b": HOLDS, "p/c": FAILS, "p/d": UNDECIDED, "p/e": HOLDS,
             "p/g": HOLDS, "p/no-finding": FAILS}  # fmt: skip
@@ -113,9 +113,8 @@ def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path, call)
     code, text, _ = call("compare", first, second, "--files")
     assert code == 1
     *lines, last = text.splitlines()
-    assert {
-        f"p/c: only in {first}",
-        f"p/d: only in {second}",
+    alone = {f"p/c: only in {first}", f"p/d: only in {second}"}
+    assert alone | {
         "p/a: holds at 1.00 ± 0.10, fails at 1.05 ± 0.10",
         "p/b: holds in both, but 0.50 ± 0.10 and 0.90 ± 0.10",
         f"p/a.svg: differs in {second}",

@@ -14,14 +14,9 @@ from featlearn.images.methods.simclr import SimCLR, nt_xent, retrieval
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.rng import Draws
 from featlearn.images.train.loop import fit
+from unit.test_two_view_methods import BATCH, SIZE, pictures
 
-SIZE, BATCH = 16, 10
 TRAINING = {"steps": 3, "batch_size": BATCH, "learning_rate": 1e-2, "optimiser": "sgd"}
-
-
-def pictures(count=BATCH):
-    stream = torch.Generator().manual_seed(0)
-    return torch.randint(256, (count, 3, SIZE, SIZE), dtype=torch.uint8, generator=stream)
 
 
 def build(kind=SimCLR, encoder=None, **options):

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
+from featlearn.core.frames import tidy
 from featlearn.core.palette import COLOURS, PALETTE, contrast
 from featlearn.core.plots import canvas, save
 from featlearn.core.statistical import (
@@ -21,16 +22,11 @@ from featlearn.core.statistical import (
 )
 from featlearn.core.stats import estimate
 
-FRAME = pd.DataFrame(
-    [
-        (model, quantity, step, replicate, base + 0.1 * replicate + 0.01 * step)
-        for model, base in (("old", 0.2), ("new", 0.6), ("other", 0.0))
-        for quantity in ("seen", "kept")
-        for step in (1, 2)
-        for replicate in range(3)
-    ],
-    columns=["model", "quantity", "step", "replicate", "value"],
-)
+FRAME = tidy(
+    {"model": ["old", "new", "other"], "quantity": ["seen", "kept"], "step": [1, 2],
+     "replicate": range(3)},
+    value=np.array([0.2, 0.6, 0.0])[:, None, None, None] + [[0.01], [0.02]] + 0.1 * np.arange(3),
+)  # fmt: skip
 LOOKS = {"new": Look("the new one", "#0072B2"), "old": Look("the old one", "#E69F00", "s")}
 
 
@@ -118,10 +114,8 @@ def test_bars_have_the_height_of_the_means_in_the_order_asked_for():
 
 @pytest.mark.parametrize(("replicates", "heights"), [(FEW, 0), (FEW + 1, 2)])
 def test_few_replicates_are_points_and_more_a_bar_from_zero(replicates, heights):
-    frame = pd.DataFrame(
-        [(model, "seen", one, 0.5 + 0.01 * one) for model in LOOKS for one in range(replicates)],
-        columns=["model", "quantity", "replicate", "value"],
-    )
+    axes = {"model": [*LOOKS], "quantity": ["seen"], "replicate": range(replicates)}
+    frame = tidy(axes, value=0.5 + 0.01 * np.arange(replicates))
     ax = canvas(3, 2).subplots()
     bars(ax, frame, "quantity", "model", groups={"seen": "S"}, looks=LOOKS)
     drawn = [bar for bar in ax.patches if bar.get_height() > 0]

@@ -35,18 +35,14 @@ def test_a_lost_replicate_or_none_at_all_is_refused(values):
 BY = ["labels", "quantity"]
 
 
-def rows() -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"labels": 64, "method": method, "replicate": r, "quantity": "all", "value": value}
-            for method, values in {"a": [0.9, 0.8, 0.7], "b": [0.8, 0.6, 0.65]}.items()
-            for r, value in enumerate(values)
-        ]
-    )
+ROWS = tidy(
+    {"labels": [64], "method": ["a", "b"], "quantity": ["all"], "replicate": range(3)},
+    value=np.array([[0.9, 0.8, 0.7], [0.8, 0.6, 0.65]])[:, None],
+)
 
 
 def test_a_summary_has_the_interval_over_replicates():
-    table = summary(rows(), by=["labels", "method", "quantity"]).set_index("method")
+    table = summary(ROWS, by=["labels", "method", "quantity"]).set_index("method")
     assert table.loc["a", "mean"] == pytest.approx(0.8)
     # standard error 0.1 / sqrt 3, and 4.3027 is the 0.975 quantile of t with 2 degrees of freedom
     assert table.loc["a", "half_width"] == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
@@ -54,7 +50,7 @@ def test_a_summary_has_the_interval_over_replicates():
 
 
 def test_differences_are_paired_by_replicate():
-    table = paired(rows().sample(frac=1, random_state=1), BY, "method", {"a": "b"})
+    table = paired(ROWS.sample(frac=1, random_state=1), BY, "method", {"a": "b"})
     assert table[[*BY, "method"]].to_numpy().tolist() == [[64, "all", "a"]]
     differences = np.array([0.1, 0.2, 0.05])
     assert table["difference"].item() == pytest.approx(differences.mean())
@@ -63,12 +59,12 @@ def test_differences_are_paired_by_replicate():
 
 
 def test_a_replicate_without_its_pair_is_refused_and_a_method_without_one_left_out():
-    broken = rows().drop(index=4)
+    broken = ROWS.drop(index=4)
     with pytest.raises(ValueError, match="expected finite numbers"):
         paired(broken, BY, "method", {"a": "b"})
     with pytest.raises(ValueError, match="duplicate"):
-        paired(pd.concat([rows(), rows()]), BY, "method", {"a": "b"})
-    assert paired(rows(), BY, "method", {"a": "c"}).empty
+        paired(pd.concat([ROWS, ROWS]), BY, "method", {"a": "b"})
+    assert paired(ROWS, BY, "method", {"a": "c"}).empty
 
 
 FRAME = pd.DataFrame(

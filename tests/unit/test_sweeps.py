@@ -17,8 +17,8 @@ from featlearn.core.plots import save
 from featlearn.core.points import Point, full_key, point, slug, value_of
 from featlearn.core.publishing import publish
 from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
+from unit import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 GAMMA = "mrp.headline.data.feature_noise"
 
 
@@ -36,12 +36,8 @@ def config():
     return load({"scale": "smoke"}, ROOT)
 
 
-def section(keys, claims=()):
-    return {"keys": keys, "claims": list(claims)}
-
-
 def read(config, keys):
-    return sweeps.read({**config, "sweep": section(keys)}, ROOT)
+    return sweeps.read({**config, "sweep": {"keys": keys, "claims": []}}, ROOT)
 
 
 def test_a_point_changes_its_keys_and_nothing_else(config):

@@ -64,7 +64,6 @@ def test_a_run_repeats_itself_to_the_byte(tmp_path):
 
 
 def test_a_training_is_the_plain_loop_of_pytorch():
-    """Written out with PyTorch's single-tensor AdamW and clipping."""
     # no batch norm: behind it a bias has no gradient but rounding, which AdamW blows up
     ours, theirs = (TinyClassifier(norm=False, dropout=0) for _ in range(2))
     train(ours, augment=plain, weight_decay=0.1, clip=0.05)
@@ -239,15 +238,12 @@ class Deep(nn.Module):
         self.head = nn.Linear(4, 2)
 
 
-def of_names(module, groups) -> dict[str, dict]:
-    names = {id(parameter): name for name, parameter in module.named_parameters()}
-    return {names[id(p)]: group for group in groups for p in group["params"]}
-
-
 def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     module = Deep()
-    found = of_names(module, parameter_groups(module, 0.05, layer_decay=0.5))
-    scales = {name: group["lr_scale"] for name, group in found.items()}
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    scales = {names[id(p)]: group["lr_scale"]
+              for group in parameter_groups(module, 0.05, layer_decay=0.5)
+              for p in group["params"]}  # fmt: skip
     assert scales["encoder.cls_token"] == scales["encoder.patch_embed.0.bias"] == 0.5**4
     assert [scales[f"encoder.blocks.{n}.weight"] for n in range(3)] == [0.5**3, 0.5**2, 0.5]
     assert scales["encoder.norm.weight"] == scales["head.bias"] == 1.0
@@ -257,7 +253,6 @@ def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
-    module = Deep()
     optimiser = optimisers.build("sgd", parameter_groups(module, 0.0, layer_decay=0.5))
     optimisers.set_rate(optimiser, 0.8)
     rates = {group["lr"] for group in optimiser.param_groups}

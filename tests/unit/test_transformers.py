@@ -242,17 +242,15 @@ def test_a_training_learns_and_a_replicate_more_moves_no_other():
         assert torch.allclose(w, three[0][name][:2], atol=1e-4)
 
 
-def leaving(looks):
-    """The second of three networks leaves after the second look, the first after the fourth."""
-    return torch.tensor([len(looks) >= 4, len(looks) >= 2, False])
-
-
 def test_networks_leave_when_it_is_enough():
     _, looks = copying(2, enough=lambda looks: torch.full((2,), len(looks) == 3))
     assert [look.step for look in looks] == [0, 10, 20]
     _, looks = copying(2, enough=lambda looks: torch.ones(2, dtype=torch.bool))
     assert [look.step for look in looks] == [0]
-    weights, looks = copying(3, enough=leaving)
+    # the second of three leaves after the second look, the first after the fourth
+    weights, looks = copying(
+        3, enough=lambda looks: torch.tensor([len(looks) >= 4, len(looks) >= 2, False])
+    )
     assert [look.step for look in looks] == [0, 10, 20, 30, 40, 50, 60]
     there = torch.stack([look.seen["accuracy"] for look in looks]).isfinite()
     assert there.sum(0).tolist() == [4, 2, 7]

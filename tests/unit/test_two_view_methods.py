@@ -185,13 +185,9 @@ def test_both_views_are_moved_away_from_the_target(momentum):
     objective = hardened(attack=attack, **{**BYOL, "momentum": momentum}).eval()
     *plain, first, second = objective.views(pictures(), draws())
     with torch.no_grad():
-        kept, lost = (
-            objective.compared(
-                (objective.project(one), objective.project(two)),
-                (objective.still(plain[0]), objective.still(plain[1])),
-            )["loss"]
-            for one, two in (plain, (first, second))
-        )
+        still = tuple(map(objective.still, plain))
+        kept, lost = (objective.compared(tuple(map(objective.project, views)), still)["loss"]
+                      for views in (plain, (first, second)))  # fmt: skip
         paired = objective.pair(*plain, first, second)["loss"]
     assert float(lost) > float(kept)
     assert float(paired) == pytest.approx(float(lost))

@@ -74,14 +74,8 @@ def test_pretraining_drops_what_is_spurious(method: str) -> None:
     views = [seen(world, latent, tasks, noise_of(world, 200, random)) for _ in range(2)]
 
     def agreement(weights) -> float:
-        return float(
-            (
-                methods.unit(methods.encode(weights, views[0]))
-                * methods.unit(methods.encode(weights, views[1]))
-            )
-            .sum(-1)
-            .mean()
-        )
+        one, other = (methods.unit(methods.encode(weights, view)) for view in views)
+        return float((one * other).sum(-1).mean())
 
     weights = methods.start(world.width, 32, 4, STREAMS("start"))
     before = agreement(weights)

@@ -1,7 +1,9 @@
 """Ladders of pictures, residual networks among them: sets, views, folders."""
 
-import types
+from itertools import product
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -12,13 +14,14 @@ from featlearn.core.seeds import Streams
 from featlearn.images.pretrained import LIBRARIES
 from featlearn.universality import config as universality_config
 from featlearn.universality.analysis import pictures as analysis
+from featlearn.universality.analysis.real import LADDERS, Real
 from featlearn.universality.experiments import pictures as experiment
 from featlearn.universality.finetuning import part_of, with_untrained
 from featlearn.universality.methods import METHODS, SimCLR, encode, repeated
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
 from featlearn.universality.residual import Residual
 from image_folders import grow
-from unit import ROOT
+from unit import ROOT, job_of
 
 STREAMS = Streams(0, "tests", "pictures", range(2))
 
@@ -94,8 +97,7 @@ def test_a_ladder_of_folders(tmp_path) -> None:
         "rate": 0.01, "penalties": [0.1],
     }  # fmt: skip
     assert universality_config.state({"own": own["data"]})
-    job = types.SimpleNamespace(config=config, seed=0, tell=lambda words: None,
-                                results=tmp_path, params={"cache": "cache"})  # fmt: skip
+    job = job_of(config, results=tmp_path, params={"cache": "cache"})
     frame = experiment.measure(job)["pictures"]
     assert set(frame["mixture"]) == {0, 1, 2}
     easy = frame[(frame["arm"] == "moco") & (frame["task"] == 0) & (frame["percent"] == 100)]
@@ -166,3 +168,32 @@ def test_what_cannot_be_stacked_is_refused_by_its_key(own, told) -> None:
     asked = {"scale": "smoke", "papers": ["universality"], "universality": {"residual": own}}
     with pytest.raises(ConfigError, match=told):
         load(asked, ROOT)
+
+
+SETS = {"sets": [{"name": name} for name in "ABC"], "methods": ["moco", "simsiam"]}
+CONFIG = {"real": dict.fromkeys(LADDERS, SETS)}
+
+
+def planted(fall: float, rise: float) -> pd.DataFrame:
+    """With every set the target loses ``fall``, and the mean over sets gains ``rise``."""
+    rows = []
+    for percent, replicate, task in product((1, 5, 10, 20, 100), range(3), range(3)):
+        level = 0.4 + percent / 1000 + replicate / 100
+        for arm in ("raw input", "random features", "untrained"):
+            rows.append((arm, 0, task, percent, replicate, level - 0.1))
+        for arm, mixture in product(("moco", "simsiam"), (1, 2, 3)):
+            own = -fall if task == 0 else (3 * rise + fall) / 2
+            value = level + own * (mixture - 1)
+            # the network at its start and pixels are measured with every method
+            rows += [(arm, mixture, task, percent, replicate, value)] * 2
+    columns = ["arm", "mixture", "task", "percent", "replicate", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_the_worst_of_the_ladders_is_read():
+    claims = Real(CONFIG)
+    claims.cifar10, claims.mnist = planted(0.04, 0.02), planted(0.05, 0.01)
+    claims.fer2013 = planted(0.03, 0.03)
+    assert np.allclose(claims.trade_off("target"), -0.06)
+    assert np.allclose(claims.trade_off("average"), 0.02)
+    assert np.allclose(claims.learned_not_raw(), 0.1)

@@ -1,7 +1,6 @@
 """Fine-tuning, adapters on frozen features, and Proposition F.9."""
 
 import json
-import types
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,27 +30,23 @@ from featlearn.universality.labelled import labelled
 from featlearn.universality.methods import start, unit
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 from image_folders import grow
-from unit import ROOT
+from unit import ROOT, job_of
 
 STREAMS = Streams(0, "universality", "tests", range(2))
-
-
-def _state(width: int) -> dict[str, torch.Tensor]:
-    begun = start(width, 16, 4, STREAMS("start"))
-    state = {f"{part}/{key}": value for part in ("encoder", "slow") for key, value in begun.items()}
-    state["queue"] = unit(torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0)))
-    return state
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.1])
 def test_fine_tuning_learns_few_labels_and_sees_no_others(weight: float) -> None:
     world = draw_world((2, 2, 3), 2, 3, STREAMS("world"))
     target = labelled(world, 0, 40, STREAMS("labelled"))
+    begun = start(world.width, 16, 4, STREAMS("start"))
+    state = {f"{part}/{key}": value for part in ("encoder", "slow") for key, value in begun.items()}
+    state["queue"] = unit(torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0)))
     spoilt = target._replace(classes=target.classes.clone())
     spoilt.classes[:, 6:] = 0
     heads = []
     for one in (target, spoilt):
-        method = resumed(_state(world.width), 1)
+        method = resumed(state, 1)
         stream = batches(world, one, [6], 1, 8, STREAMS("batches"), 2 if weight else 1)
         heads.append((method, tune(method, 3, weight, stream, 60, 1e-2)))
     method, head = heads[0]
@@ -107,29 +102,8 @@ def _measured(
     check = Checks("universality", {"foundation": config})
     universality_config._check_encoder(check, model, f"foundation.models.{name}")
     assert check.faults == []
-    job = types.SimpleNamespace(
-        config=config, seed=0, device="cpu", tell=lambda words: None,
-        params={"ladders": {"penalties": [0.1]}, "cache": "cache"},
-        results=tmp_path,
-    )  # fmt: skip
-    return foundation.measure(job), config
-
-
-def _adapted(
-    tmp_path: Path, model: dict[str, Any]
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    measured, config = _measured(tmp_path, "small", model)
-    found, probed = measured["adapters"], measured["probed"]
-    assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}
-    assert probed["value"].between(0, 1).all()
-    always = probed[(probed["features"] == CHANCE) & (probed["percent"] == 100)]
-    assert always["value"].tolist() == [0.5, 0.5]
-    raw = probed[(probed["features"] == RAW) & (probed["percent"] == 100)]
-    assert raw["value"].min() > 0.9  # so easy are these classes
-    assert set(found["method"]) == {"LP", "FT", "Ours"}
-    probe = found[(found["method"] == "LP") & (found["percent"] == 100)]
-    assert probe["value"].min() > 0.9
-    return found, probed, config
+    params = {"ladders": {"penalties": [0.1]}, "cache": "cache"}
+    return foundation.measure(job_of(config, results=tmp_path, params=params)), config
 
 
 def _probed(model: str, target: str, numbers: dict[float | None, int]) -> list[dict[str, Any]]:
@@ -204,13 +178,8 @@ def test_which_tables_a_config_measures() -> None:
     assert made == {"table-f-2", "table-f-3", "table-f-10"}
     told = universality_config.contains(asked)
     assert [name for name in told if told[name] == "measured"] == ["table-f-2"]
-    assert universality_config.asked(models, named[0], "ImageNet-Bird") == [
-        500,
-        1000,
-        2000,
-        4000,
-        8000,
-    ]
+    birds = universality_config.asked(models, named[0], "ImageNet-Bird")
+    assert birds == [500, 1000, 2000, 4000, 8000]
     models[named[0]]["labels"] = [500]
     assert "measured" not in universality_config.contains(asked).values()
     models |= {"CLIP": {"targets": {key: {} for key in ("ImageNet", "SVHN", "GTSRB")}}}
@@ -256,7 +225,17 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path, tiny_bert) -> None:
         (tmp_path / "texts" / f"{part}.jsonl").write_text(lines)
     model = {"encoder": {"kind": "text"}, "weights": str(tiny_bert), "augmentation": {},
              "targets": {"reviews": {"path": str(tmp_path / "texts")}}}  # fmt: skip
-    found, probed, config = _adapted(tmp_path, model)
+    measured, config = _measured(tmp_path, "small", model)
+    found, probed = measured["adapters"], measured["probed"]
+    assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}
+    assert probed["value"].between(0, 1).all()
+    always = probed[(probed["features"] == CHANCE) & (probed["percent"] == 100)]
+    assert always["value"].tolist() == [0.5, 0.5]
+    raw = probed[(probed["features"] == RAW) & (probed["percent"] == 100)]
+    assert raw["value"].min() > 0.9  # so easy are these classes
+    assert set(found["method"]) == {"LP", "FT", "Ours"}
+    probe = found[(found["method"] == "LP") & (found["percent"] == 100)]
+    assert probe["value"].min() > 0.9
     assert set(found["copies"]) == {1, 2}
     quoted = {"table-f-8": {"rows": [{"target": "IMDB", "method": "LP", "column": "1 %",
                                       "paper_value": 79.7}]}}  # fmt: skip

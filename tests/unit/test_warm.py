@@ -13,20 +13,12 @@ import pytest
 from featlearn.core import run, warm
 from featlearn.core.job import STAGING
 from featlearn.core.provenance import SOURCE_ROOT
+from workflow.checkout import wait_for
 
 #: What imports nothing is as warm as the rest for these tests, and there at once.
 SERVE = "import sys; from featlearn.core import warm; warm.IMPORTED = (); warm.serve({!r}, {})"
 HEAD = "import os, sys, time\nfrom featlearn.core.warm import delegate\ndelegate()\n"
 PATIENCE = 30
-
-
-def wait_for(what):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if found := what():
-            return found
-        time.sleep(0.02)
-    raise TimeoutError
 
 
 @pytest.fixture
@@ -44,7 +36,7 @@ def server(env, tmp_path):
     place.parent.mkdir()
     code = SERVE.format(str(place), os.getpid())
     with subprocess.Popen([sys.executable, "-c", code], env=env) as process:
-        wait_for(place.exists)
+        wait_for(place.exists, "the warm process does not listen", PATIENCE)
         yield process
         process.kill()
 
@@ -65,11 +57,8 @@ def ended(body, env, folder):
 
 
 def test_a_job_is_a_fork_with_its_own_folder_environment_and_streams(server, env, tmp_path):
-    code, out, err = ended(
-        "print(os.getppid(), os.getcwd(), os.environ['MINE'])\nprint('loud', file=sys.stderr)",
-        env | {"MINE": "x"},
-        tmp_path,
-    )
+    body = "print(os.getppid(), os.getcwd(), os.environ['MINE'])\nprint('loud', file=sys.stderr)"
+    code, out, err = ended(body, env | {"MINE": "x"}, tmp_path)
     assert (code, out, err) == (0, f"{server.pid} {tmp_path} x", "loud")
 
 
@@ -102,7 +91,7 @@ def test_a_fork_gets_signals_and_dies_with_the_process_that_asked_for_it(server,
     assert fork != proxy.pid
     proxy.kill()
     proxy.communicate()
-    wait_for(lambda: not psutil.pid_exists(fork))
+    wait_for(lambda: not psutil.pid_exists(fork), "the fork lives on", PATIENCE)
     body = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
     proxy = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
     proxy.stdout.readline()
@@ -115,7 +104,13 @@ def test_a_signal_before_there_is_a_fork_reaches_it(server, env, tmp_path):
     ended("", env, tmp_path)  # by now it listens
     server.send_signal(signal.SIGSTOP)
     proxy = started("print('never')", env, tmp_path)
-    wait_for(lambda: caught(proxy.pid, signal.SIGTERM))
+    status = Path(f"/proc/{proxy.pid}/status")
+
+    def catches_sigterm():
+        caught = status.read_text(encoding="utf-8").split("SigCgt:")[1].split()[0]
+        return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+
+    wait_for(catches_sigterm, "the proxy catches no signal", PATIENCE)
     proxy.terminate()
     time.sleep(0.1)
     assert proxy.poll() is None
@@ -123,11 +118,6 @@ def test_a_signal_before_there_is_a_fork_reaches_it(server, env, tmp_path):
     out, _ = proxy.communicate(timeout=PATIENCE)
     assert proxy.returncode == -signal.SIGTERM
     assert "never" not in out
-
-
-def caught(pid, number):
-    told = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return int(told.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1
 
 
 NOT_OURS = ({warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}, {warm.SOCKET: "/gone/warm"})

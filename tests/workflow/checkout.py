@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Self
 
 import psutil
@@ -56,6 +58,14 @@ def at_once(**tasks: Callable[[], Any]) -> dict[str, Future]:
     """
     with ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else 2) as pool:
         return {name: pool.submit(task) for name, task in tasks.items()}
+
+
+def script_of(name: str, root: Path, monkeypatch: Any) -> ModuleType:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = importlib.util.spec_from_file_location(name, root / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def digest(path: Path) -> str:
@@ -179,12 +189,8 @@ class Checkout:
 
         Without the published runs: no run reads them, and a copy would cost their megabytes.
         """
-        listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", ":!results"],
-            cwd=REPOSITORY,
-            check=True,
-            capture_output=True,
-        )
+        words = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", ":!results"]
+        listed = subprocess.run(words, cwd=REPOSITORY, check=True, capture_output=True)
         for name in listed.stdout.decode().rstrip("\0").split("\0"):
             source, target = REPOSITORY / name, root / name
             if source.is_symlink() or source.is_file():  # a deleted file is still listed

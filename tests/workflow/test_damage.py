@@ -8,11 +8,7 @@ import pytest
 from .checkout import at_once
 from .trained import ALIGNMENT, DOWNSTREAM, PRETRAINED, RESULTS, SHOWN
 
-CUT = PRETRAINED
-FLIPPED = DOWNSTREAM
-EMPTIED = "toy/tables/alignment.parquet"
-HIDDEN = ALIGNMENT
-TABLE = EMPTIED
+TABLE = "toy/tables/alignment.parquet"
 
 
 def flip(content: bytes) -> bytes:
@@ -22,7 +18,8 @@ def flip(content: bytes) -> bytes:
 
 def repaired(checkout):
     """Three kinds of damage at once; then only these three files are asked for."""
-    damage = {CUT: lambda old: old[: len(old) // 2], FLIPPED: flip, EMPTIED: lambda old: b""}
+    damage = {PRETRAINED: lambda old: old[: len(old) // 2], DOWNSTREAM: flip}
+    damage |= {TABLE: lambda old: b""}
     damaged = {}
     for name, change in damage.items():
         file = checkout / f"{RESULTS}/{name}"
@@ -34,8 +31,8 @@ def repaired(checkout):
 
 def hidden(checkout):
     """Size and time are those of the record: only who reads the file finds the flipped bit."""
-    file = checkout / f"{RESULTS}/{HIDDEN}"
-    record = json.loads((checkout / f"{RESULTS}/provenance/{HIDDEN}.json").read_text())
+    file = checkout / f"{RESULTS}/{ALIGNMENT}"
+    record = json.loads((checkout / f"{RESULTS}/provenance/{ALIGNMENT}.json").read_text())
     damaged = flip(file.read_bytes())
     file.write_bytes(damaged)
     os.utime(file, ns=(record["mtime_ns"], record["mtime_ns"]))
@@ -58,7 +55,7 @@ def test_damaged_files_are_named_kept_and_made_again_by_their_rules_alone(outcom
     told.well()
     named = [line for line in told.text.splitlines() if "is damaged" in line]
     assert len(named) == 3
-    for name, fault in {CUT: " bytes, ", FLIPPED: "SHA-256", EMPTIED: "0 bytes, "}.items():
+    for name, fault in {PRETRAINED: " bytes, ", DOWNSTREAM: "SHA-256", TABLE: "0 bytes, "}.items():
         (line,) = [line for line in named if f"{RESULTS}/{name} is damaged" in line]
         assert fault in line
     assert set(told.finished) == {"toy_pretrain", "toy_downstream", "toy_show_averaging"}
@@ -71,10 +68,10 @@ def test_damaged_files_are_named_kept_and_made_again_by_their_rules_alone(outcom
 
 def test_damage_that_size_and_time_hide_is_found_by_the_job_that_reads_it(outcomes, toy_finished):
     checkout, damaged, first, left, again = outcomes["hidden"].result()
-    first.refused(f"error in rule toy_show_averaging: {RESULTS}/{HIDDEN} is damaged")
-    assert HIDDEN not in left
+    first.refused(f"error in rule toy_show_averaging: {RESULTS}/{ALIGNMENT} is damaged")
+    assert ALIGNMENT not in left
     assert TABLE not in left
-    assert (checkout / f"{RESULTS}/.damaged/{HIDDEN}").read_bytes() == damaged
+    assert (checkout / f"{RESULTS}/.damaged/{ALIGNMENT}").read_bytes() == damaged
     again.well()
     assert set(again.finished) == {"toy_averaging", "toy_show_averaging"}
     assert checkout.made() == toy_finished.made()

@@ -1,11 +1,15 @@
-"""The ways in: one paper, one figure, another run or folder, another workflow."""
+"""The ways in: a paper, a figure, another run or folder, another workflow, a submit command."""
+
+import shlex
+import sys
 
 import pytest
 
 from .checkout import Checkout, at_once, digest
-from .trained import FIGURE, RESULTS, TABLE
+from .trained import ALIGNMENT, FIGURE, RESULTS, TABLE
 
 TRIAL = f"results/trial/{FIGURE}"
+HEADLINE = f"{RESULTS}/mrp/figures/headline.svg"
 
 
 def trial(checkout):
@@ -34,9 +38,7 @@ def doors(fresh, fresh_toy, elsewhere):
         trial=lambda: trial(fresh_toy()),
         directory=lambda: directory(fresh_toy(), elsewhere),
         paper=lambda: fresh().plan("mrp"),
-        figure=lambda: fresh().plan(
-            "results/smoke/mrp/figures/headline.svg", changes={"papers": ["mrp"]}
-        ),
+        figure=lambda: fresh().plan(HEADLINE, changes={"papers": ["mrp"]}),
         empty=lambda: fresh().snakemake("--dry-run", "real_images"),
         default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
     )
@@ -108,3 +110,27 @@ def test_another_workflow_builds_on_results_of_this_one(sources, finished, tmp_p
     assert {name: wanted[name] for name in made} == made
     assert sources.files() == before  # the clone is read only
     assert outer.snakemake(configfile=None).nothing_to_do
+
+
+#: Notes what it is told, runs the script (the last word) and prints the number of a job.
+QSUB = """#!/bin/sh
+echo "$@" >> told.txt
+for script; do :; done
+sh "$script" > qsub.log 2>&1 &
+echo 1.server
+"""
+
+
+def test_a_job_goes_through_the_submit_command_of_the_profile(fresh_toy, tmp_path):
+    checkout = fresh_toy()
+    qsub, target = tmp_path / "qsub", f"{RESULTS}/{ALIGNMENT}"
+    qsub.write_text(QSUB, encoding="utf-8")
+    qsub.chmod(0o755)
+    path = f"{tmp_path}:{shlex.quote(sys.prefix)}/bin:/usr/bin:/bin"
+    words = ("--profile", "profiles/generic", "--latency-wait", "10",
+             "--seconds-between-status-checks", "1")  # fmt: skip
+    told = checkout.snakemake(target, *words, env={"PATH": path}, cores=100)
+    assert told.well().finished == {"toy_averaging": 1}
+    asked = (checkout / "told.txt").read_text(encoding="utf-8")
+    assert "-A myproject -q batch -l select=1:ncpus=1:mem=2000mb:ngpus=0 -l walltime=30:00" in asked
+    assert (checkout / target).is_file()

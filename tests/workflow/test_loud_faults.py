@@ -4,14 +4,11 @@ On the frame and the paper of the template alone. Each fault would else end in a
 without what was forgotten, or fails after what was long.
 """
 
-import re
-
 import pytest
 
 from .toy import ANALYSIS, MEASURED, PACKAGE, RULES
 
 SHOWN = "results/smoke/toy/figures/alignment.svg"
-PUBLISHING = "experiment("
 
 
 @pytest.fixture
@@ -23,38 +20,11 @@ def refused(toy) -> str:
     return toy.snakemake("--dry-run").refused()
 
 
-def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(template_finished, tmp_path):
-    toy = template_finished.copy(tmp_path)
-    text = (toy / ANALYSIS).read_text()
-    bare = re.sub(r'(def draw.*?\n) {4}""".*?"""\n', r"\1", text, flags=re.S)
-    assert bare != text
-    (toy / ANALYSIS).write_text(bare)
-    assert "featlearn.toy.analysis:draw: no docstring" in refused(toy)
-    assert (toy / "results/smoke/report.html").is_file()
-
-
 def test_two_figures_of_a_family_with_one_title_are_told(toy):
     toy.replace(ANALYSIS, '@figure("alignment")', '@figure("alignment")\n@figure("again")')
     assert "again and alignment have one title" in refused(toy)
     toy.replace(ANALYSIS, "out of the noise", "out of the noise: {{ name }}")
     toy.snakemake("--dry-run").well()
-
-
-def test_an_experiment_after_the_results_is_told(toy):
-    text = (toy / RULES).read_text()
-    begin = text.index(PUBLISHING)
-    late = text[begin:].replace('"averaging"', '"late", rules.toy_averaging')
-    (toy / f"{PACKAGE}/analysis").mkdir()
-    source = (toy / ANALYSIS).read_text()
-    (toy / ANALYSIS).rename(toy / f"{PACKAGE}/analysis/averaging.py")
-    copied = source.replace('("alignment")', '("late")').replace(
-        '"""The feature', '"""Late, the feature'
-    )
-    (toy / f"{PACKAGE}/analysis/late.py").write_text(copied.replace('"""Cosine', '"""Late cosine'))
-    (toy / "workflow/rules/late.smk").write_text(late)
-    results = 'include: "workflow/rules/results.smk"\n'
-    toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
-    assert "experiment toy/late: comes after the results" in refused(toy)
 
 
 WRONG_RULES = """

@@ -21,19 +21,13 @@ ENCODER = {
     "targets": dict.fromkeys(("CIFAR-10", "SVHN", "GTSRB"), DATA),
 }
 BIRDS = "MoCo v3 ViT-S on ImageNet-Bird"
+OF_BIRDS = {**ENCODER, "targets": {"ImageNet-Bird": DATA}, "labels": [6, 12]}
+FOUNDATION = {"models": {"MoCo v3": ENCODER, BIRDS: OF_BIRDS}, "copies": [1, 10, 100]}
 SETTINGS = {
     "run": "own",
     "papers": ["nuclear", "universality"],
     "nuclear": {"domains": {"domains": DOMAINS}},
-    "universality": {
-        "foundation": {
-            "models": {
-                "MoCo v3": ENCODER,
-                BIRDS: {**ENCODER, "targets": {"ImageNet-Bird": DATA}, "labels": [6, 12]},
-            },
-            "copies": [1, 10, 100],
-        }
-    },
+    "universality": {"foundation": FOUNDATION},
 }
 
 
@@ -60,23 +54,18 @@ def checkout(fresh):
 
 
 def test_folders_make_the_tables_of_their_names(checkout):
-    tables = {
-        "nuclear": ("table-e-2", "table-e-1"),
-        "universality": ("table-f-7", "table-f-6", "table-f-2"),
-    }
-    targets = [
-        f"results/own/{paper}/tables/{name}.md" for paper in tables for name in tables[paper]
-    ]
+    tables = [f"nuclear/tables/table-e-{number}.md" for number in (2, 1)]
+    tables += [f"universality/tables/table-f-{number}.md" for number in (7, 6, 2)]
+    targets = [f"results/own/{name}" for name in tables]
     told = checkout.snakemake(*targets, changes=SETTINGS).well()
     assert told.finished["nuclear_domains"] == told.finished["universality_foundation"] == 1
     assert told.text.count("images cannot be used") >= 4
     # encoders from files ask for no network of the run
     assert "universality_ladders" not in told.finished
     said = []
-    for paper, names in tables.items():
-        for name in names:
-            record = checkout / f"results/own/provenance/{paper}/tables/{name}.md.json"
-            said.append(json.loads(record.read_text())["contains"])
+    for name in tables:
+        record = checkout / f"results/own/provenance/{name}.json"
+        said.append(json.loads(record.read_text())["contains"])
     # a folder with a name is no benchmark
     assert said == ["stand-in"] * 5
     seen = pd.read_parquet(checkout / "results/own/nuclear/measurements/domains/accuracies.parquet")

@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 from featlearn.images.encoders import build_encoder
 from image_folders import grow
+from unit.test_image_readers import voc, voc_object
 
 from .checkout import REPOSITORY
 
@@ -68,7 +69,6 @@ def test_broken_images_are_told_and_what_was_said_of_the_others_is_kept(mine):
     assert summary["images"].sum() == 24
     assert set(summary["class"]) == set(COLOURS)
     assert "1 of 25 images cannot be used" in told.text
-    checkout, _, _ = mine
     said = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/predictions-random-0.parquet")
     assert len(said) == 3 * 2 * said["image"].nunique()
     table = pd.read_parquet(checkout / f"{MADE}/tables/accuracy.parquet")
@@ -92,7 +92,7 @@ def test_the_report_is_one_offline_page_that_tells_what_was_left_out_and_how_lit
 
 def test_the_scripts_of_the_page_run_on_what_was_made(mine, monkeypatch, capsys):
     checkout, text, _ = mine
-    page = (Path(__file__).parents[2] / "docs/your-own-images.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/your-own-images.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     scripts = [block for block in blocks if "results/mine/own_images" in block]
     assert len(scripts) == 3
@@ -184,3 +184,62 @@ def test_a_set_that_is_absent_is_named_and_a_set_of_the_user_takes_its_place(fre
     assert own.planned["nuclear_stack"] > without.planned["nuclear_stack"]
     wrong = {**HALF, "sets": {"pacs": "own"}}
     checkout.snakemake("--dry-run", changes=wrong).refused("sets.pacs must be a group")
+
+
+#: PASCAL VOC: several classes an image, and boxes, from two given weights.
+VOC = """
+run: voc
+papers: []
+real_images:
+  voc:
+    data: {kind: voc0712, path: data, size: 32, resize: pad}
+    replicates: 1
+    label_fractions: [1.0]
+    encoder: {small_resnet: {widths: [4, 8], stem_stride: 1}}
+    pretrain: false
+    weights: {supervised: one.safetensors}
+    finetuning: {training: {steps: 2, batch_size: 4}}
+    detection:
+      detector: {head_width: 8, proposals: 8, sampled_anchors: 8, sampled_regions: 8}
+      training: {steps: 2, batch_size: 4}
+"""
+TABLES = [f"results/voc/own_images/tables/{name}.md" for name in ("accuracy", "detection")]
+CLASSES = ["dog", "cat", "boat"]
+
+
+def notes(name: str) -> dict[str, str]:
+    """Two classes in each of six pictures, the second one difficult in every third."""
+    return {
+        f"{name}{n}": voc_object(CLASSES[n % 3], (1, 1, 14, 14))
+        + voc_object(CLASSES[(n + 1) % 3], (17, 2, 30, 15), int(n % 3 == 0))
+        for n in range(6)
+    }
+
+
+def test_a_tiny_voc_gives_precisions_of_classification_and_of_detection(fresh):
+    checkout = fresh()
+    torch.manual_seed(0)
+    encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8], "stem_stride": 1}, 32)
+    save_file(encoder.state_dict(), checkout / "one.safetensors")
+    options = {"configfile": None, "changes": VOC}
+    voc(checkout / "data", notes("00000"))
+    voc(checkout / "data", notes("00001"), split="test")
+    voc(checkout / "data", notes("2008_00000"), 2012)
+    told = checkout.snakemake(*TABLES, **options).well()
+    assert told.finished["own_images_downstream"] == told.finished["own_images_detection"] == 2
+    assert "own_images_pretrain" not in told.finished
+    made = checkout / "results/voc/own_images"
+    summary = pd.read_parquet(made / "measurements/voc/summary.parquet")
+    assert set(summary["class"]) >= set(CLASSES)
+    table = pd.read_parquet(made / "tables/accuracy.parquet")
+    assert set(table["quantity"]) == {"mean average precision"}
+    assert set(table["method"]) == {"from scratch", "random", "supervised"}
+    assert set(table["evaluation"]) == {"fine-tuned", "linear probe"}
+    precisions = pd.read_parquet(made / "tables/detection.parquet")
+    assert set(precisions["quantity"]) == {"ap", "ap50", "ap75"}
+    assert set(precisions["method"]) == {"from scratch", "supervised"}
+    assert precisions["mean"].between(0, 1).all()
+    gains = precisions.set_index(["method", "quantity"])["gain"]
+    assert gains["from scratch"].isna().all()
+    assert gains["supervised"].notna().all()
+    assert "AP75" in (made / "tables/detection.md").read_text()

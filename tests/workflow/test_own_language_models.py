@@ -12,7 +12,7 @@ papers: [icl, gemfilter]
 icl:
   language:
     models:
-      base: {tiny: weights/tiny, again: weights/tiny}
+      base: {tiny: reader/model, again: reader/model}
     texts:
       films: {file: films.jsonl}
       other: {file: other.parquet, words: [bad, good]}
@@ -35,10 +35,9 @@ FIGURES = [f"icl/figures/fig-5-{number}.svg" for number in (1, 2, 3)]
 FIGURES += [f"gemfilter/figures/fig-{name}.svg" for name in ("9-4", "9-5", "g-5")]
 
 
-def test_figures_of_models_and_texts_that_a_config_names(fresh, tiny_llama, tiny_reader):
+def test_figures_of_models_and_texts_that_a_config_names(fresh, tiny_reader):
     checkout = fresh()
     results = checkout / "results/own"
-    shutil.copytree(tiny_llama, checkout / "weights/tiny")
     shutil.copytree(tiny_reader, checkout / "reader")
     random = np.random.default_rng(0)
     rows = [{"text": " ".join(random.choice(["good", "bad", "film"], 3)), "label": k % 2}

@@ -1,6 +1,5 @@
 """What is shown without a run: only what is whole, as the commit that is checked out makes it."""
 
-import importlib.util
 import io
 import json
 import re
@@ -12,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,7 +45,7 @@ from featlearn.core.publishing.publish import (
 )
 from featlearn.core.publishing.summary import measured
 
-from .checkout import REPOSITORY, Checkout, python
+from .checkout import REPOSITORY, Checkout, python, script_of
 from .toy import Toy
 
 WORDS = ("-c", "user.name=toy", "-c", "user.email=toy@example.org", "-c", "commit.gpgsign=false")
@@ -83,15 +82,6 @@ def publish(toy: Toy, *words: str) -> SimpleNamespace:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(error):
         code = script_of("publish", toy.root, patch).main([*(words or ("smoke",))])
     return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=error.getvalue())
-
-
-def script_of(name: str, root: Path, monkeypatch) -> ModuleType:
-    """A script as a module."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    spec = importlib.util.spec_from_file_location(name, root / f"scripts/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @cache

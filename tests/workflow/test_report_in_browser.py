@@ -97,7 +97,6 @@ def fabricate_run(folder: Path) -> dict:
 
 
 def made(results: Path, name: str, rule: str, *inputs: Path, **other) -> Path:
-    """An artefact with a provenance record."""
     artefact = results / name
     artefact.write_text("fabricated", encoding="utf-8")
     content = {
@@ -408,7 +407,6 @@ def prefer(browser, scheme: str) -> None:
 
 
 def run(browser, script: str, *arguments):
-    """The value of a JavaScript expression."""
     return browser.execute_script(f"return {script};", *arguments)
 
 
@@ -462,10 +460,8 @@ def test_every_picture_is_drawn(browser, page):
 def test_the_page_never_scrolls_sideways(browser, page, width):
     resize(browser, width)
     assert run(browser, "document.documentElement.scrollWidth") <= width
-    browser.execute_script(
-        "document.querySelectorAll('details').forEach((part) => { part.open = true; });"
-        "document.querySelectorAll('.zoom').forEach((box) => box.click());"
-    )
+    unfold(browser)
+    browser.execute_script("document.querySelectorAll('.zoom').forEach((box) => box.click());")
     assert run(browser, "document.documentElement.scrollWidth") <= width
 
 

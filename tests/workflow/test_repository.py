@@ -24,12 +24,6 @@ def read(name: str) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
 
 
-def direct_dependencies() -> set[str]:
-    project = tomllib.loads(read("pyproject.toml"))["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    return {canonicalize_name(Requirement(text).name) for group in groups for text in group}
-
-
 def pins() -> list[tuple[Requirement, str]]:
     """Each requirement of the lock file with the lines that belong to it."""
     blocks = re.split(r"^(?=[A-Za-z0-9])", read("requirements.lock"), flags=re.MULTILINE)[1:]
@@ -40,8 +34,11 @@ def test_environment_and_lock_say_what_the_project_asks_for():
     write = runpy.run_path(str(REPOSITORY / "scripts/environment.py"))["environment_text"]
     assert read("environment.yml") == write(read("pyproject.toml"), read("requirements.lock"))
     project = tomllib.loads(read("pyproject.toml"))["project"]
-    wanted = {canonicalize_name((r := Requirement(t)).name): r for t in project["dependencies"]}
-    assert direct_dependencies() <= {canonicalize_name(pin.name) for pin, _ in pins()}
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    wanted, *extras = (
+        {canonicalize_name((r := Requirement(t)).name): r for t in group} for group in groups
+    )
+    assert {*wanted}.union(*extras) <= {canonicalize_name(pin.name) for pin, _ in pins()}
     for pin, block in pins():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), pin
         assert pin.url is None, pin

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from .checkout import at_once
+from .checkout import SMOKE, Started, at_once, environment
 from .toy import ANALYSIS, PACKAGE
 
 #: What follows from every change of an artefact, and from one of a figure or table as well.
@@ -115,3 +115,25 @@ def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theor
     assert not rerun & {"mrp_show_paper_items", "noncontrastive_show_paper_items"}
     # all jobs of a rule with several
     assert plans["seed"].result()["mrp_images_pretrain"] > 1
+
+
+IMPORTED = re.compile(r"^import time:[\s\d|]+\|\s+([\w.]+)$", re.MULTILINE)
+
+
+def test_a_finished_run_that_was_moved_has_nothing_to_do_and_imports_nothing_heavy(
+    done, tmp_path_factory
+):
+    moved = done()
+    moved.root = moved.root.rename(tmp_path_factory.mktemp("elsewhere") / "moved, übrigens")
+    before = moved.made()
+    command = ["-X", "importtime", *moved.command(configfile=SMOKE)]
+    told = Started(command, moved.root, environment()).wait()
+    assert moved.made() == before
+    assert told.nothing_to_do, told.text
+    assert not told.finished
+    imported = set(IMPORTED.findall(told.text))
+    assert {"snakemake", "featlearn.core.run", "featlearn.mrp.images.config"} <= imported
+    packages = {name.partition(".")[0] for name in imported}
+    # (Snakemake itself imports pandas)
+    assert not packages & {"torch", "torchvision", "matplotlib", "seaborn", "safetensors"}
+    assert not imported & {"featlearn.mrp.train", "featlearn.mrp.data"}

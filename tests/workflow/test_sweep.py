@@ -1,4 +1,4 @@
-"""Sweeps on the toy paper: what is shared, what a point is, kills, and the search for a turn."""
+"""Sweeps and neighbours on the toy paper: what points share, what one is, where a verdict turns."""
 
 import os
 
@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from .checkout import Started, digest, environment
-from .toy import Toy
-from .trained import trained
+from .toy import MEASURED, Toy
+from .trained import LEDGER, trained
 
 NOISE = "toy.averaging.noise"
 SWEPT = "results/smoke/sweeps"
@@ -51,14 +51,10 @@ def toy(sources, tmp_path):
     return sources.copy(tmp_path / "toy")
 
 
-def start(toy, *words):
+def sweep(toy, *words):
     command = ["-m", "featlearn.command", "sweep", *words, "--scale", "smoke"]
     there = {"PYTHONPATH": str(toy / "src"), "PATH": os.defpath}
-    return Started(command, toy.root, environment(**there))
-
-
-def sweep(toy, *words):
-    return start(toy, *words).wait().well()
+    return Started(command, toy.root, environment(**there)).wait().well()
 
 
 def test_points_share_what_their_key_does_not_reach_and_are_runs_of_their_config(toy):
@@ -77,21 +73,16 @@ def test_points_share_what_their_key_does_not_reach_and_are_runs_of_their_config
     assert "Of the 12 jobs behind these 3 points 8 are shared" in table
     # the plain run of that config gives the same numbers and the same verdicts
     changes = {"run": "plain", "toy": {"averaging": {"noise": 0.4}}}
-    ledger = "toy/claims/averaging.parquet"
-    toy.snakemake(f"results/plain/{ledger}", changes=changes).well()
+    toy.snakemake(f"results/plain/{LEDGER}", changes=changes).well()
     point = toy / f"results/smoke/points/{NOISE}=0.4"
-    for name in ("toy/measurements/averaging.parquet",):
-        assert digest(point / name) == digest(toy / "results/plain" / name)
-    one, other = (pd.read_parquet(at / ledger) for at in (point, toy / "results/plain"))
+    assert digest(point / MEASURED) == digest(toy / "results/plain" / MEASURED)
+    one, other = (pd.read_parquet(at / LEDGER) for at in (point, toy / "results/plain"))
     same = ["claim", "measured", "interval_low", "verdict", "premises_met"]
     pd.testing.assert_frame_equal(one[same], other[same])
     # a value more runs its jobs alone
     more = sweep(toy, NOISE, "0.1", "0.2", "0.4", "0.8").finished
-    assert sorted(rule.rpartition("toy_")[2] for rule in more) == [
-        "averaging",
-        "judge_averaging",
-        "sweep",
-    ]
+    own = {rule.rpartition("toy_")[2] for rule in more}
+    assert own == {"averaging", "judge_averaging", "sweep"}
     assert sweep(toy, NOISE, "0.1", "0.2", "0.4", "0.8").nothing_to_do
 
 
@@ -132,3 +123,42 @@ def test_the_value_at_which_a_verdict_turns_is_found_and_no_point_runs_twice(toy
     pretrained = [rule for rule in told.finished if rule.endswith("pretrain")]
     assert all(told.finished[rule] == 1 for rule in pretrained)
     assert len(pretrained) == len(at)
+
+
+def declared(change):
+    one = {"name": "twice that", "change": change}
+    return {"scale": "smoke", "neighbours": {"toy/averaging": [one]}}
+
+
+@pytest.fixture(scope="module")
+def plain(template, tmp_path_factory):
+    return template.copy(tmp_path_factory.mktemp("plain"))
+
+
+def test_neighbours_are_points_beside_the_run(plain):
+    changes, ledger = declared({NOISE: "x2"}), f"results/smoke/{LEDGER}"
+    assert "at_noise" not in plain.snakemake("-n", ledger, changes=changes).well().text
+    done = plain.snakemake("neighbours", changes=changes).well()
+    assert {rule.rpartition("toy_")[2] for rule in done.finished if rule.startswith("at_")} == {
+        "averaging", "judge_averaging",
+    }  # fmt: skip
+    before = digest(plain / ledger)
+    found = pd.read_parquet(plain / "results/smoke/neighbours/toy/averaging.parquet")
+    assert set(found["neighbour"]) == {"twice that"}
+    assert set(found["claim"]) == set(pd.read_parquet(plain / ledger)["claim"])
+    assert plain.snakemake("neighbours", changes=changes).well().nothing_to_do
+    # the ledger of a run is that of its config, with neighbours and without
+    assert plain.snakemake(ledger, changes=changes).well().nothing_to_do
+    assert plain.snakemake(ledger, changes={"scale": "smoke"}).well().nothing_to_do
+    assert digest(plain / ledger) == before
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    (declared({"checkpoint_seconds": "x2"}), "no rule of the experiment reads checkpoint"),
+    ({"scale": "smoke"}, "neighbours: this config declares none"),
+])  # fmt: skip
+def test_a_neighbour_that_cannot_be_starts_no_job(plain, changes, words):
+    told = plain.snakemake("-n", "neighbours", changes=changes)
+    assert told.code == 1
+    assert words in told.text
+    assert "Traceback" not in told.text

@@ -50,24 +50,11 @@ CHANGED = "mrp/tables/headline.parquet"
 AGAIN = "results/smoke/mrp/figures/headline.svg"
 
 
-def forced(checkout):
-    """Some of it again in the same folder, on one core, with other ideas about threads around."""
+def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
+    """Some of it again in the same folder, with other ideas about threads around."""
+    checkout = done()
     threads = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "5"}
     told = checkout.snakemake("--forceall", AGAIN, cores=1, env=threads).well()
-    return checkout, told
-
-
-def verified(checkout):
-    """``verify``, which makes everything again elsewhere, with one byte changed."""
-    file = checkout / f"results/smoke/{CHANGED}"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
-    return python(checkout.root, "scripts/verify.py", "--scale", "smoke", "--cores", "2")
-
-
-def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
-    checkout, told = forced(done())
     assert told.finished == told.planned
     assert told.planned["mrp_pretrain"] == told.planned["mrp_show_headline"] == 1
     made = checkout.made()
@@ -76,6 +63,11 @@ def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
 
 @pytest.mark.long
 def test_a_run_in_another_folder_gives_the_same_bytes_and_a_changed_byte_is_named(done):
-    told = verified(done())
+    checkout = done()
+    file = checkout / f"results/smoke/{CHANGED}"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    told = python(checkout.root, "scripts/verify.py", "--scale", "smoke", "--cores", "2")
     assert told.stdout.splitlines() == [f"{CHANGED}: differs on disk"], told.stdout + told.stderr
     assert told.returncode == 1

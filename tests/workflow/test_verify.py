@@ -1,6 +1,5 @@
 """``make verify``: what it says. That it really runs everything again: test_two_runs."""
 
-import importlib.util
 import re
 import shutil
 import sys
@@ -10,7 +9,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from .checkout import REPOSITORY, Checkout, python, wait_for
+from .checkout import REPOSITORY, Checkout, python, script_of, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +20,8 @@ def checkout(done_toy) -> Checkout:
 @pytest.fixture
 def verify(checkout, monkeypatch):
     """The script as a module, and its second run replaced by a copy of the first."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "argv", ["verify.py", "--scale", "smoke"])
-    script = checkout / "scripts/verify.py"
-    spec = importlib.util.spec_from_file_location("verify", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script_of("verify", checkout.root, monkeypatch)
 
     def second_run(command, **_):
         results = Path(command[command.index("--directory") + 1]) / "results/smoke"
@@ -82,12 +77,8 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("verify", REPOSITORY / "scripts/verify.py")
-    module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys, "path", list(sys.path))
-        spec.loader.exec_module(module)
-    return module
+        return script_of("verify", REPOSITORY, patched)
 
 
 #: Starts a child, tells of it, and waits.

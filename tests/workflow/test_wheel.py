@@ -49,11 +49,8 @@ class Installed:
         self.bin = root / "bin"
         # pip as Python brings it along, run out of its wheel: to install it takes seconds
         (pip,) = (Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")
-        told = subprocess.run(
-            [self.bin / "python", pip / "pip", "install", "--no-deps", "--no-index", wheel],
-            capture_output=True,
-            text=True,
-        )
+        words = [self.bin / "python", pip / "pip", "install", "--no-deps", "--no-index", wheel]
+        told = subprocess.run(words, capture_output=True, text=True)
         assert told.returncode == 0, told.stdout + told.stderr
         (site,) = root.glob("lib/python*/site-packages")
         # a plain path: what stands in the .pth files there, an editable clone, is not taken over
@@ -68,7 +65,6 @@ class Installed:
 
 
 def built(kind, folder, out):
-    """What setuptools makes of the sources in a folder."""
     build = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
     told = subprocess.run(
         [sys.executable, "-c", build, str(out)], cwd=folder, capture_output=True, text=True

@@ -101,11 +101,8 @@ SIZE = "rate: { type: number, default: 0.1, means: learning rate }\n"
 def trained(toy: Toy) -> Toy:
     """Add two trainings, and two jobs that read the weights of one of them."""
     (toy / f"{PACKAGE}/training.py").write_text(TRAINING, encoding="utf-8")
-    toy.replace(
-        f"{PACKAGE}/experiments.py",
-        IMPORT,
-        IMPORT + "from featlearn.toy.training import trained\nimport pandas as pd\n",
-    )
+    more = "from featlearn.toy.training import trained\nimport pandas as pd\n"
+    toy.replace(f"{PACKAGE}/experiments.py", IMPORT, IMPORT + more)
     toy.edit(f"{PACKAGE}/experiments.py", JOBS)
     toy.edit(RULES, SAVED)
     toy.edit("workflow/schemas/toy.schema.yaml", SIZE)
