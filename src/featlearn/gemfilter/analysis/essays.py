@@ -72,7 +72,7 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
     """{{ what }}
 
     *What to see:* beyond the training's length {{ said("gemfilter/essays-beats-snapkv", holds="safe beats SnapKV,
-    difference", fails="safe does not clearly beat SnapKV, difference") }}. Cells: mean share of the answer's words;
+    difference", fails="safe does not beat SnapKV by .2, difference") }}. Cells: mean share of the answer's words;
     titles: mean of all cells, 95 % interval over networks. *Safe* is ours: softmax, BOS and question kept. A lookup of the
     city that is asked for is always right, without a network.
 
