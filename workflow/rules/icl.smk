@@ -7,13 +7,13 @@ measured("calculate", "icl/small", "flips attention")
 for name in ("regression", "parity", "small"):
     experiment("icl", name)
 
-# Figures 5.1 to 5.3: of the models that the config names, or else of small ones, on sentences or words.
-SENTENCES = config["icl"]["sentences"]
-if SENTENCES["sst2"] and not config["icl"]["language"]["models"]:
-    measured("calculate", "icl/sentences", "flips attention", section=config["icl"]["small"] | SENTENCES)
-    experiment("icl", "sentences", contains="stand-in")
-elif not config["icl"]["language"]["models"]:
-    experiment("icl", "language", rules.icl_small, contains="stand-in")
+# Figures 5.1 to 5.3: of the models that the config names, or else of small ones, on words or sentences.
+if config["icl"]["sentences"]["sst2"]:
+    sentences = config["icl"]["small"] | config["icl"]["sentences"]
+    measured("calculate", "icl/sentences", "flips attention", section=sentences)
+if not config["icl"]["language"]["models"]:
+    shown = rules.icl_sentences if config["icl"]["sentences"]["sst2"] else rules.icl_small
+    experiment("icl", "language", shown, contains="stand-in")
 
 if config["icl"]["language"]["models"]:
 

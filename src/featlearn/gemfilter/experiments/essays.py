@@ -16,6 +16,7 @@ from featlearn.gemfilter.experiments import needle
 from featlearn.gemfilter.generation import answer, read
 from featlearn.gemfilter.needles import Vocabulary
 from featlearn.gemfilter.selection import arms
+from featlearn.gemfilter.stand_in import shape_of
 from featlearn.transformers.decoder import start
 from featlearn.transformers.train import Recipe, train
 
@@ -28,11 +29,10 @@ def measure(job: Job) -> Results:
     """Train readers on essays and let them find needles in others, by every method."""
     config = job.config
     text = essays.read(Path(config["folder"]), Vocabulary(**config["vocabulary"]))
-    weights, curves = learn(config, text, job.seed)
-    stand = essays.stand(config, weights, text)
+    stand = essays.stand(config, learn(config, text, job.seed), text)
     network, window = stand.network, config["window"]
     methods = arms(config["kept"], window, config["filter_layer"], network.layers)
-    frames: dict[str, list[pd.DataFrame]] = {"curves": [curves]}
+    frames: dict[str, list[pd.DataFrame]] = {}
     for length in config["lengths"]:
         for place in range(config["depths"]):
             depth, middle = place / (config["depths"] - 1), place == config["depths"] // 2
@@ -55,44 +55,29 @@ def measure(job: Job) -> Results:
             start_at, end = asked.span
             for key, rows in parts.items():
                 frames.setdefault(key, []).append(pd.DataFrame(rows).assign(
-                    network="trained", n=length, depth=depth, start=start_at, end=end,
+                    network="trained on essays", n=length, depth=depth, start=start_at, end=end,
                     tokens=length,
                 ))  # fmt: skip
     return {key: pd.concat(found, ignore_index=True) for key, found in frames.items()}
 
 
-def learn(
-    config: dict[str, Any], text: essays.Essays, seed: int
-) -> tuple[dict[str, Tensor], pd.DataFrame]:
-    """Weights of the readers, and shares of right words of answers by step and body."""
+def learn(config: dict[str, Any], text: essays.Essays, seed: int) -> dict[str, Tensor]:
+    """Weights of the readers, short bodies first."""
     streams = Streams(seed, "gemfilter", "essays", range(config["replicates"]))
-    draws, rows, step = streams("batches"), [], 0
+    draws, step = streams("batches"), 0
     total, rate = sum(stage["steps"] for stage in config["stages"]), config["rate"]
     whole = Schedule("cosine", total, rate, warmup=min(100, total // 2), end=0.05 * rate)
-    weights: dict[str, Tensor] = {}
+    weights = start(shape_of(config), streams("start"))
+    weights["words"] *= config["width"] ** 0.5
     for place, stage in enumerate(config["stages"]):
         lengths = generator(seed, "gemfilter", "essays", "lengths", place)
         lessons = essays.EssayLessons(config | {"longest": stage["longest"]}, draws, lengths)
         lessons.text = text.learned
-        if not weights:
-            weights = start(lessons.shape, streams("start"))
-            weights["words"] *= lessons.shape.width**0.5
-
-        def see(now: Any, lessons: essays.EssayLessons = lessons) -> dict[str, Tensor]:
-            found = {str(body): lessons.answers(now, body, 32, streams("look"))
-                     for body in config["looked_at"]}  # fmt: skip
-            return {body: (logits.argmax(-1) == wanted).float().mean((1, 2))
-                    for body, (logits, wanted) in found.items()}  # fmt: skip
-
-        recipe = Recipe(
-            Part(whole, step, stage["steps"]), config["weight_decay"], look_every=50,
-            clip=config["clip"],
+        part = Part(whole, step, stage["steps"])
+        recipe = Recipe(part, config["weight_decay"], look_every=total, clip=config["clip"])
+        weights, _ = train(
+            f"stage {place + 1}", weights, lessons.loss, recipe, streams=[*draws, lengths],
+            see=lambda now: {"size": now["words"].square().mean((1, 2))},
         )  # fmt: skip
-        weights, looks = train(
-            f"stage {place + 1}", weights, lessons.loss, recipe, streams=[*draws, lengths], see=see
-        )
-        rows += [{"step": step + look.step, "body": int(body), "replicate": replicate, "value": own}
-                 for look in looks[place > 0 :] for body, values in look.seen.items()
-                 for replicate, own in enumerate(values.tolist())]  # fmt: skip
         step += stage["steps"]
-    return weights, pd.DataFrame(rows)
+    return weights
