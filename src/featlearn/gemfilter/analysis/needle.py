@@ -45,7 +45,8 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     said("gemfilter/wired-finds", holds="the hand-wired network answers most prompts exactly", fails="the hand-wired
     network answers too few prompts exactly") }}. One prompt, needle in the middle; below, the kept text, the needle in
     brackets. In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers. Networks trained
-    on essays read words of others, a dash for an unknown one; their needle is a city and three frequent words.
+    on essays read words of others, a dash for an unknown one; their needle is a city and three frequent words
+    or marks.
     """
     first = texts["network"].iloc[0]
     shown = pick(texts, network=first)
@@ -144,8 +145,8 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     ---
 
     Networks *trained on essays* have four layers and learned from 33 of Paul Graham's essays, at up to 240 words. Their
-    prompts are running words of his 16 others. A needle is a city and three frequent words, among three
-    others: {{ said("gemfilter/essays-beats-snapkv", holds="on the longest safe beats SnapKV, difference",
+    prompts are running words of his 16 others. A needle is a city and three frequent words or marks, among
+    three others: {{ said("gemfilter/essays-beats-snapkv", holds="on the longest safe beats SnapKV, difference",
     fails="on the longest safe does not beat SnapKV by .2, difference") }}. A lookup of the city is always right. Models of
     4B to 12B and 120,000 tokens, as in the thesis, take a larger machine.
     """
