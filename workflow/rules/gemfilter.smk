@@ -65,8 +65,8 @@ measured("calculate", "gemfilter/costs", "costs", section=COSTS)
 
 # needles in essays, of networks that are trained on others, in place of the stand-ins
 if GEMS["essays"]["folder"] and not MODELS:
-    ESSAYS = GEMS["trained"] | GEMS["essays"] | parts(GEMS, "depths", "prompts")
-    measured("train_here", "gemfilter/essays", "scores layers maps rows texts", section=ESSAYS)
+    essays = GEMS["trained"] | GEMS["essays"]
+    measured("train_here", "gemfilter/essays", "scores layers maps rows texts", section=essays)
     experiment("gemfilter", "needle", rules.gemfilter_essays, section=GEMS, contains="stand-in")
 else:
     experiment(

@@ -422,8 +422,8 @@ class Essays(Claims):
     """Of networks trained on essays, in others; only if there are some."""
 
     paper, kind, possible = "gemfilter", OBSERVATION, DIFFERENCE_OF_SHARES
-    out_of_reach = needs(essays__replicates=3, trained__layers=4, trained__lengths=480,
-                         trained__kept=32, prompts=6)  # fmt: skip
+    out_of_reach = needs(essays__replicates=3, essays__prompts=6, trained__layers=4,
+                         trained__lengths=480, trained__kept=32)  # fmt: skip
 
     @classmethod
     def made(cls, config):
