@@ -70,6 +70,7 @@ def test_an_item_is_measured_if_every_need_is_met():
         ("stand-in", "parquet", "real", ["CIFAR10 (train): 5,000 images", "network vit"], ["svhn"]),
         ("measured", "torchvision", "regenerated", ["CIFAR10 (train): 5,000 images", "network vit"],
          []),
+        ("stand-in", "texts", "real", ["CIFAR10 (train): 5,000 texts", "network vit"], ["svhn"]),
         ("stand-in", "digits", "stand-in", [], ["cifar10", "svhn"]),
     ],
 )  # fmt: skip

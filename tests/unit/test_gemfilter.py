@@ -4,8 +4,11 @@ import pytest
 import torch
 
 from featlearn.core.config import load
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter import config as gemfilter_config
+from featlearn.gemfilter import essays
+from featlearn.gemfilter.experiments import essays as needles_in_essays
 from featlearn.gemfilter.experiments import training
 from featlearn.gemfilter.experiments.costs import counted, scaled
 from featlearn.gemfilter.generation import Meter, answer, filtered, read
@@ -184,6 +187,48 @@ def test_a_lesson_asks_for_what_it_told():
             at = row.index(row[place])
             assert row[at : at + 4] == row[place : place + 4]
             assert row[place - 1] == 1
+
+
+def test_needles_stand_in_running_words_of_other_essays(tmp_path):
+    for k in range(6):
+        said = " ".join(f"word{j} the sea, essay{k} berlin." for j in range(130))
+        (tmp_path / f"{k}.txt").write_text(said, encoding="utf-8")
+    words = Vocabulary(4, 12, 140)
+    text = essays.read(tmp_path, words)
+    assert len(text.names) == words.size
+    read = {text.names[token] for token in text.learned.tolist()}
+    assert {"the", "essay0"} <= read
+    # essays 2 and 5 are asked: their names are unknown words, as is a city
+    asked = {text.names[token] for token in text.asked.tolist()}
+    assert not {"essay2", "essay5", "berlin"} & {*asked, *read}
+    assert int(text.asked.min()) >= words.first_value
+    streams = Streams(0, "gemfilter", "essays", range(3))
+    made = draw(words, 60, 0.5, streams("x")).tokens
+    tokens = essays.filled(made, words.first_filler, text.asked, streams("y"))
+    filler = made >= words.first_filler
+    assert torch.equal(tokens[~filler], made[~filler])
+    running = text.asked.unfold(0, 60, 1)
+    for row, free in zip(tokens, filler, strict=True):
+        assert (running[:, free] == row[free]).all(1).any()
+    config = load({"scale": "smoke"}, ROOT)["gemfilter"]
+    own = config["trained"] | config["essays"] | {
+        "folder": str(tmp_path), "vocabulary": {"keys": 4, "values": 12, "fillers": 140},
+        "depths": 3, "prompts": 2, "stages": [{"steps": 2, "longest": 16}], "replicates": 2,
+    }  # fmt: skip
+    found = needles_in_essays.measure(job_of(own))
+    scores = found["scores"]
+    assert {*scores["n"]} == {*own["lengths"]}
+    assert {*scores["replicate"]} == {0, 1}
+    assert scores["exact"].between(0, 1).all()
+    told = found["texts"]["wanted"].str.split()
+    assert told.explode().isin(text.names[6:18]).all()
+
+
+def test_two_essays_are_too_few(tmp_path):
+    for k in range(2):
+        (tmp_path / f"{k}.txt").write_text("one", encoding="utf-8")
+    with pytest.raises(FeatlearnError, match="at least 3 essays, got 2"):
+        essays.read(tmp_path, Vocabulary(4, 12, 140))
 
 
 def test_a_network_does_not_depend_on_the_others_of_its_job(monkeypatch):

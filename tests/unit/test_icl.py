@@ -1,13 +1,17 @@
 """Chapter 5: closed forms against autograd, samples and enumeration; counter-examples."""
 
+import gzip
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
-from featlearn.icl import documents, linear, parity, texts
+from featlearn.icl import documents, linear, parity, sentences, texts
 from featlearn.icl import regression as theory
+from featlearn.transformers.decoder import start
 
 STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
@@ -224,3 +228,65 @@ def test_template_is_the_printed_one(tmp_path):
     assert [whole[a:b] for a, b in spans.values()] == ["Lucy has 12 apples.", "so good"]
     with pytest.raises(FeatlearnError, match="no such file"):
         texts.read(tmp_path / "none.jsonl")
+
+
+def reviews(folder):
+    """A small SST-2, and essays whose sentences are about the sea."""
+    train = [f"{label}\t{word} film number {k} ." for k in range(8)
+             for label, word in ((0, "dull"), (1, "great"))]  # fmt: skip
+    asked = ["1\tgreat film again .", "0\tdull film again ."]
+    (folder / "train.tsv.gz").write_bytes(
+        gzip.compress("\r\n".join(["label\tsentence", *train, asked[0]]).encode())
+    )
+    (folder / "test.tsv").write_text("\n".join(["label\tcontent", *asked]), encoding="utf-8")
+    for k in range(6):
+        (folder / f"{k}.txt").write_text(f"Essay {k} is about the sea. It ends.", encoding="utf-8")
+    return folder
+
+
+def test_sentences_stand_for_words_and_keep_apart(tmp_path):
+    folder = reviews(tmp_path)
+    corpus = sentences.read(folder, folder, 20)
+    # the review of the test is none to learn from; essays 2 and 5 are for tests
+    assert [count for _, count in corpus.learned] == [8, 8, 4]
+    assert [count for _, count in corpus.asked] == [1, 1, 2]
+    stream = STREAMS("sentences")[0]
+    drawn = documents.draw(40, 3, stream)
+    said = sentences.write(drawn, corpus.learned, stream)
+    first = [place for place, _ in corpus.learned]
+    family = torch.bucketize(said.tokens, torch.tensor(first), right=True) - 1
+    labels = drawn.tokens >= 3 * documents.FAMILY
+    assert torch.equal(family[~labels], drawn.tokens[~labels] // documents.FAMILY)
+    assert torch.equal(said.tokens[labels], drawn.tokens[labels])
+    told = sentences.naive_bayes(corpus)
+    for meaning, (place, count) in enumerate(corpus.asked[:2]):
+        assert told[place : place + count].tolist() == [meaning] * count
+    # who reads all reviews right follows the majority of labels as the Bayesian of words does
+    for count in (0, 2):
+        tokens = documents.flipped(said, count, STREAMS("flipped")[0])
+        right = sentences.by_counting(said._replace(tokens=tokens), told, 0.2)
+        assert float(right) == (count == 0)
+
+
+def test_a_reader_sees_words_in_any_order_and_no_unknown_ones(tmp_path):
+    folder = reviews(tmp_path)
+    corpus = sentences.read(folder, folder, 20)
+    bags = torch.tensor([[3, 4, 0], [4, 3, 0], [3, 3, 4], [1, 0, 0]])
+    shape = replace(documents.shape_of({"layers": 1, "heads": 1, "width": 4}, 2),
+                    words=corpus.words, outputs=2)  # fmt: skip
+    reader = sentences.Reader(shape, start(shape, STREAMS("start")[:1]), bags)
+    seen = reader.embed(torch.tensor([[[0, 1, 2]]])) - reader.weights["positions"][:, None, :3]
+    torch.testing.assert_close(seen[0, 0, 0], seen[0, 0, 1])
+    words = reader.weights["words"][0]
+    torch.testing.assert_close(seen[0, 0, 0], (words[3] + words[4]) / 2**0.5)
+    torch.testing.assert_close(seen[0, 0, 2], (2 * words[3] + words[4]) / 3**0.5)
+
+
+def test_a_review_without_a_label_is_refused(tmp_path):
+    folder = reviews(tmp_path)
+    (folder / "test.tsv").write_text("label\tcontent\ngood\tgreat film", encoding="utf-8")
+    with pytest.raises(FeatlearnError, match="label must be 0 or 1, got 'good'"):
+        sentences.read(folder, folder, 20)
+    (folder / "test.tsv").unlink()
+    with pytest.raises(FeatlearnError, match=r"must be a folder with test\.tsv"):
+        sentences.read(folder, folder, 20)

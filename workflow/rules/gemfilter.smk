@@ -62,14 +62,21 @@ COUNTED = {name: gemfilter_config.sizes(model) for name, model in MODELS.items()
 COSTS = {**GEMS["costs"], "models": COUNTED or GEMS["costs"]["models"]}
 
 measured("calculate", "gemfilter/costs", "costs", section=COSTS)
-experiment(
-    "gemfilter",
-    "needle",
-    section=GEMS,
-    over={"network": READERS},
-    also=TRAINED,
-    met=gemfilter_config.met(GEMS, READERS),
-)
+
+# needles in essays, of networks that are trained on others, in place of the stand-ins
+if GEMS["essays"]["folder"] and not MODELS:
+    essays = GEMS["trained"] | GEMS["essays"]
+    measured("train_here", "gemfilter/essays", "scores layers maps rows texts", section=essays)
+    experiment("gemfilter", "needle", rules.gemfilter_essays, section=GEMS, contains="stand-in")
+else:
+    experiment(
+        "gemfilter",
+        "needle",
+        section=GEMS,
+        over={"network": READERS},
+        also=TRAINED,
+        met=gemfilter_config.met(GEMS, READERS),
+    )
 experiment(
     "gemfilter",
     "longbench",

@@ -7,9 +7,13 @@ measured("calculate", "icl/small", "flips attention")
 for name in ("regression", "parity", "small"):
     experiment("icl", name)
 
-# Figures 5.1 to 5.3: of the models that the config names, or else of the small ones.
+# Figures 5.1 to 5.3: of the models that the config names, or else of small ones, on words or sentences.
+if config["icl"]["sentences"]["sst2"]:
+    sentences = config["icl"]["small"] | config["icl"]["sentences"]
+    measured("calculate", "icl/sentences", "flips attention", section=sentences)
 if not config["icl"]["language"]["models"]:
-    experiment("icl", "language", rules.icl_small, contains="stand-in")
+    shown = rules.icl_sentences if config["icl"]["sentences"]["sst2"] else rules.icl_small
+    experiment("icl", "language", shown, contains="stand-in")
 
 if config["icl"]["language"]["models"]:
 

@@ -102,7 +102,8 @@ def status_of(item: str, results: Path) -> tuple[str, list[str]]:
         if any(own["kind"] != "digits" for own in record.get("data", {}).values())
     ]
     sets = {
-        f"{what.rpartition('/')[2]}: {own['images']:,} images": None
+        f"{what.rpartition('/')[2]}: {own['images']:,} "
+        f"{'texts' if own['kind'] == 'texts' else 'images'}": None
         for record in readers
         for what, own in record["data"].items()
     }

@@ -42,6 +42,8 @@ def faults(icl: Mapping[str, Any]) -> list[str]:
         there = Path(data["file"]).is_file()
         wanted = "a file of JSONL or Parquet with text and label"
         check(f"language.texts.{name}.file", there, wanted, data["file"])
+    own = icl["sentences"]
+    check("sentences.essays", bool(own["sst2"]) == bool(own["essays"]), "given with sentences.sst2")
     both = bool(language["models"]) == bool(language["texts"])
     check("language.models", both, "given with language.texts, or neither of the two")
     return check.faults

@@ -30,7 +30,7 @@ from featlearn.gemfilter.words import ARMS, NETWORKS
 
 def _named(name: str, replicates: int) -> str:
     """A network and the number of its replicates: prompts, or trained networks."""
-    unit = "network" if name == "trained" else "prompt"
+    unit = "network" if name.startswith("trained") else "prompt"
     return f"{NETWORKS.get(name, name)}, {replicates} {unit}{'s' * (replicates > 1)}"
 
 
@@ -44,7 +44,8 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 
     ---
 
-    In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers.
+    In stand-ins' prompts K and v are keys and values, Q asks for a key, dots are fillers. Networks trained on
+    essays read words of others, a dash for an unknown one; their needle is a city and three frequent words or marks.
     """
     first = texts["network"].iloc[0]
     shown = pick(texts, network=first)
@@ -142,6 +143,12 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
 
     *Safe* is ours: softmax, BOS and question kept. The hand-wired stand-in finds needles by construction. Of language
     models cells are shares of words, by the released scorer.
+
+    Networks *trained on essays* have four layers and learned from 33 of Paul Graham's essays, at up to 240 words. Their
+    prompts are running words of his 16 others. A needle is a city and three frequent words or marks, among
+    three others: {{ said("gemfilter/essays-beats-snapkv", holds="on the longest safe beats SnapKV, difference",
+    fails="on the longest safe does not beat SnapKV by .2, difference") }}. A lookup of the city is always right. Models of
+    4B to 12B and 120,000 tokens, as in the thesis, take a larger machine.
     """
     shown = arms.split(",")
     # the last layer has no next one: a network without any of the arms has no row
@@ -271,6 +278,11 @@ def models_read(config: Config) -> bool:
     return set(config_of.readers(config, "haystack")) <= set(config["language"]["models"])
 
 
+def essays_read(config: Config) -> bool:
+    """Whether networks trained on essays do."""
+    return bool(config["essays"]["folder"]) and not models_read(config)
+
+
 class Text(Claims):
     """Of the config's language models: a value for each model and length."""
 
@@ -324,7 +336,8 @@ class StandIn(Claims):
 
     @classmethod
     def made(cls, config):
-        reads = not models_read(config) and cls.network in config_of.readers(config, "haystack")
+        others = models_read(config) or essays_read(config)
+        reads = not others and cls.network in config_of.readers(config, "haystack")
         return [cls(config)] if reads else []
 
     def __init__(self, config):
@@ -396,6 +409,32 @@ class Wired(StandIn):
         A pilot had .05 and .03; in the thesis the last layer loses only a part.
         """
         return self.of_layer(6, "exact")
+
+
+class Essays(Claims):
+    """Of networks trained on essays, in others; only if there are some."""
+
+    paper, kind, possible = "gemfilter", OBSERVATION, DIFFERENCE_OF_SHARES
+    out_of_reach = needs(essays__replicates=3, essays__prompts=6, trained__layers=4,
+                         trained__lengths=480, trained__kept=32)  # fmt: skip
+
+    @classmethod
+    def made(cls, config):
+        return [cls(config)] if essays_read(config) else []
+
+    @claim(
+        "ours, behind Figure 9.4",
+        "exact answers, safe minus SnapKV, on the longest prompts",
+        low=0.2,
+    )
+    def essays_beats_snapkv(self):
+        """In essays, on prompts longer than those of the training, our variant of GemFilter beats SnapKV.
+
+        The band of prompts of made tokens. Networks that find nothing have 0.
+        """
+        own = pick(self.scores, n=self.scores["n"].max())
+        wide = own.pivot_table(index="replicate", columns="arm", values="exact")
+        return wide["safe"] - wide["snapkv"]
 
 
 class Trained(StandIn):
