@@ -54,7 +54,7 @@ def read(sst2: Path, essays: Path, words: int) -> Corpus:
         pools.append([one for one in said if LEAST <= len(one) <= LONGEST])
     known = written.most_frequent((text for pool in pools[:3] for text in pool), words)
     number = {word: place for place, word in enumerate(known, 3)}
-    rows = [[]] * (3 * FAMILY) + [[1], [2]]
+    rows: list[list[int]] = [[]] * (3 * FAMILY) + [[1], [2]]
     places = []
     for pool in pools:
         places.append((len(rows), len(pool)))
@@ -134,7 +134,7 @@ def by_counting(drawn: Documents, told: Tensor, inverted: float) -> Tensor:
     ``drawn``: documents of sentences; ``told``: the sentiment of each, as of :func:`naive_bayes`.
     """
     place = drawn.relevant[..., None]
-    sentences = drawn.tokens.unflatten(-1, (-1, 3))
+    sentences = drawn.tokens.unflatten(-1, (-1, 3))  # type: ignore[no-untyped-call]
     seen = told[sentences[..., :2].gather(-1, place)[..., 0]]
     words = sentences.clone()
     words[..., :2] = FAMILY * seen[..., None]
