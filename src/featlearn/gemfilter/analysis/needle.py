@@ -144,10 +144,11 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     *Safe* is ours: softmax, BOS and question kept. The hand-wired stand-in finds needles by construction. Of language
     models cells are shares of words, by the released scorer.
 
-    Networks *trained on essays* have four layers and learned from 33 of Paul Graham's essays, at up to 240 words. Their
-    prompts are running words of his 16 others. A needle is a city and three frequent words or marks, among
+    Networks *trained on essays* (scale `real`) have four layers and learned from 33 of Paul Graham's essays, at up to 240
+    words; their prompts are running words of his 16 others. A needle is a city and three frequent words or marks, among
     three others: {{ said("gemfilter/essays-beats-snapkv", holds="on the longest safe beats SnapKV, difference",
-    fails="on the longest safe does not beat SnapKV by .2, difference") }}. A lookup of the city is always right. Models of
+    fails="on the longest safe does not beat SnapKV by .2, difference", left="whether safe beats SnapKV on the longest is
+    open") }}. A lookup of the city is always right. Models of
     4B to 12B and 120,000 tokens, as in the thesis, take a larger machine.
     """
     shown = arms.split(",")
