@@ -41,8 +41,8 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     ---
 
     Of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start",
-    quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}", which="largest
-    start", moment="end", quantity="directions") | number }} are left above. One replicate is shown.
+    quantity="directions") | number }} directions {{ value("neuron-directions", pictures="{{ cell }}",
+    which="largest start", moment="end", quantity="directions") | number }} are left above. One replicate is shown.
     """
     own = pick(maps, cell=cell)
     steps = sorted(own["step"].unique())
