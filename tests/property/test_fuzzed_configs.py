@@ -245,14 +245,14 @@ SWEPT_LEAVES = st.one_of(
     st.sampled_from(["1e-3", "nan", "2024-01-01", "!!set {a}", "{a: b}", "[", "\0", "../x"]),
 )  # fmt: skip
 SWEPT_VALUES = st.recursive(SWEPT_LEAVES, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
-VALUES = st.one_of(
+OF_SWEEPS = st.one_of(
     st.lists(SWEPT_VALUES, max_size=4),
     st.fixed_dictionaries({"from": SWEPT_LEAVES, "to": SWEPT_LEAVES, "points": st.integers(-1, 5)}),
 )
 
 
 @settings(max_examples=60)
-@given(st.dictionaries(KEYS, VALUES, max_size=3))
+@given(st.dictionaries(KEYS, OF_SWEEPS, max_size=3))
 @example({"mrp.headline.data.gamma": [0.01, 0.1]})
 @example({"icl.regression.sigmas.1": {"from": 1, "to": 3, "points": 3, "scale": "log"}})
 def test_a_sweep_is_planned_or_refused(keys):
