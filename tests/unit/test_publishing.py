@@ -161,6 +161,14 @@ def test_the_formulas_of_all_texts_are_latex():
         assert "$" not in rest, f"{where}: a dollar without its other one: {rest}"
 
 
+def test_the_name_of_a_row_or_claim_stays_on_its_line():
+    for file in [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/analysis/*.py")]:
+        text = file.read_text(encoding="utf-8")
+        for call in re.findall(r"\b(?:value|verdict)\(([^()]*)\)", text):
+            broken = [name for name in re.findall(r'"([^"]*)"', call) if "\n" in name]
+            assert broken == [], f"{file}: matches no row: {broken}"
+
+
 def test_pages_bring_formulas_headings_and_no_html_pictures_or_scripts():
     page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
     assert (page.title, page.body) == (
