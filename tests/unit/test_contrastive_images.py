@@ -143,8 +143,8 @@ def test_claims_hold_and_fail_with_what_was_measured(section):
 
     seen = verdicts(section, good, replicates=3)
     met = ("fig-1-shape", "fig-2-full-over-crop", "fig-2-crop-keeps-colour",
-           "fig-2-full-loses-colour", "fig-3-purity-over-crop", "fig-4-sparser-every-layer",
-           "fig-4-supervised-sparser")  # fmt: skip
+           "fig-2-full-loses-colour", "fig-3-purity-over-crop",
+           "fig-4-sparser-every-layer")  # fmt: skip
     assert {seen[f"contrastive/shapes-{claim}"] for claim in met} == {HOLDS}
     missed = {
         "contrastive/shapes-fig-1-colour-of-supervised",

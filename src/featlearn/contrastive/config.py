@@ -12,8 +12,7 @@ from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
-    "reference", "printed-schedule", "strong-decay", "few-neurons", "higher-thresholds", "wide",
-    "wide-no-mask",
+    "reference", "printed-schedule", "strong-decay", "few-neurons", "wide", "wide-no-mask",
 )  # fmt: skip
 
 #: Trainings of a size of ``scaling`` that names none.

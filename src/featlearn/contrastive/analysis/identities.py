@@ -108,19 +108,6 @@ class Sampled(Claims):
         own = pick(self.sampled, check=check)
         return own.pivot_table(index="replicate", columns="setting", values=column)
 
-    @claim(r"Appendix F, $E\langle x, M_j\rangle^2 / E\langle x, M_j^\perp\rangle^2 = 1 + o(1)$",
-           "ratio of the second moments at the largest d", low=0.9, high=1.1, changed=EXCUSED,
-           asymptotic="The ratio is 1 + log log d / sqrt(log d): 1.73 at d = 512, largest at d = 1618, 1.71 at d = "
-           "10^6; within 10 % from d = 10^3500 on.", paper_says="“the difference does not matter since the growth "
-           "rate of each feature is exponential”", failure="limit only")  # fmt: skip
-    def second_moments_as_printed(self):
-        """Sparse and dense directions carry nearly equal variance without augmentation.
-
-        1 + o(1), read as within 10 %. The exact ratio is 1 + p / sigma^2, 1.6-1.7 at all d that a computer can
-        hold; a failure is expected.
-        """
-        return self.by_setting("second_moments").iloc[:, -1]
-
     @premise(">=")
     def wide_input(self):
         r"""$d_1 \gg d^2$, read as $d_1 \geq d^2$ at the smaller of the two sizes"""
@@ -151,20 +138,6 @@ class Sampled(Claims):
         measured = self.sampled.rename(columns={"measured": "value"})
         of = (pick(measured, check=check) for check in ("off_noise", "wide_signal_share"))
         return np.maximum(*(by_size(local_exponents(own, "setting"), "setting")[:, -1] for own in of))  # fmt: skip
-
-    @claim(r"Theorem C.1(4), Lemma B.2(f): $O(d 2^{-\sqrt{\log d}})$ large coordinates",
-           "Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d), g Gaussian: at d = 10^200 over at 10^2", low=0.0, high=1.0,
-           statistic="exact", out_of_reach=None, paper_says=r"“for at most $O(\frac{d}{2^{\sqrt{\log d}}})$ many "
-           r"$j \in [d]$”", failure="rate or constant")  # fmt: skip
-    def theorem_c1_4_as_printed(self):
-        r"""The number of atoms with $|\alpha_{ij}| \geq \log^{1/4} d / \sqrt{d} \|w_i\|$ is of the printed order.
-
-        O(1), so no growth over 198 powers of ten. The Gaussian tail is e^(-sqrt(log d) / 2) and the printed order
-        e^(-0.69 sqrt(log d)); a failure is expected. At d = 32 the ratio is below 1, so that a count would seem to
-        agree.
-        """
-        ratio = self.by_setting("large_coordinates")
-        return ratio.iloc[:, -1] / ratio.iloc[:, 0]
 
     @claim("Lemma B.2(c), for every j; its width is m = d^1.01 (Theorem 3.4)",
            "share of atoms without a lucky neuron, mean over d, larger of m = 8 d and m = d^1.01", low=0.0,

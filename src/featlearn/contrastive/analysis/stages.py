@@ -274,18 +274,6 @@ class Stages(OfModels):
         """
         return self.at("others_below", "t1", "population")
 
-    @claim("Induction Hypothesis D.1(b)", r"share of neurons of which every pair outside $M_j$ has $|\alpha_{ij}| "
-           r"\leq (1 - c_0) b_i$ at T2", low=0.98, high=1.0, possible=SHARE, paper_says=r"“if $i \notin "
-           r"\mathcal{M}_j$, then $|\langle w_i^{(t)}, \mathbf{M}_j \rangle| \leq (1 - c_0) b_i^{(t)}$”",
-           failure="limit only")  # fmt: skip
-    def d1_others(self):
-        r"""Pairs outside $M_j$ stay below their threshold until T2.
-
-        The hypothesis says all; one neuron in fifty is allowed. Growth is smooth around the threshold, so that some
-        below it still make it.
-        """
-        return self.at("others_below_bias", "t2")
-
     @claim("Induction Hypothesis D.1(a); Theorem D.5(a); definition of $M_j^*$", r"least of three shares of lucky "
            r"pairs (i, j): $|\alpha_{ij}| \geq (1 + c_0) b_i$ at T2; i is a singleton of j at T2; at the end",
            low=0.8, high=1.0, possible=SHARE,
@@ -314,15 +302,20 @@ class Stages(OfModels):
         """
         return np.minimum(self.at("covered"), self.at("covered", arm="theory-decay"))
 
-    @claim("Definition of $M_j^*$, converse (as the proof suggests)", "share of singletons at the end that were "
-           "lucky for their atom", low=0.9, high=1.0, possible=SHARE, failure="limit only")  # fmt: skip
+    @claim("Induction Hypothesis D.1(b); definition of $M_j^*$, converse (as the proof suggests)", r"lesser of two "
+           r"shares: of neurons, those of which every pair outside $M_j$ has $|\alpha_{ij}| \leq (1 - c_0) b_i$ at T2; "
+           "of singletons at the end, those that were lucky for their atom", low=0.98, high=1.0, possible=SHARE,
+           changed="Merged with d1-others on 2026-11-27 after the results of both were seen; the band is that of "
+           "d1-others, the stricter one: that of lottery-recall began at .9.", paper_says=r"“if $i \notin "
+           r"\mathcal{M}_j$, then $|\langle w_i^{(t)}, \mathbf{M}_j \rangle| \leq (1 - c_0) b_i^{(t)}$”",
+           failure="limit only")  # fmt: skip
     def lottery_recall(self):
-        """Singletons are those neurons that were lucky at the start.
+        r"""Who was not lucky does not win: pairs outside $M_j$ stay below their threshold, and singletons were lucky.
 
-        With hard gates the others could not grow. The gates are smooth at finite d: neurons below the threshold can
-        win; a failure is expected.
+        The hypothesis says all; one in fifty is allowed. With hard gates the others could not grow. The gates are
+        smooth at finite d, so that some below the threshold still make it.
         """
-        return self.at("singletons_foreseen")
+        return np.minimum(self.at("others_below_bias", "t2"), self.at("singletons_foreseen"))
 
     @claim("Theorem 3.4(d), E.1(d); Lemma E.11", "larger of two, over tau, times log d: the loss at the end, the "
            "pseudo-loss of the comparator", low=0.0, high=3.0, possible=POSITIVE, premises=(), asymptotic=FLOOR,
