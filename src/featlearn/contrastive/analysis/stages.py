@@ -61,7 +61,7 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
 
     *What to see:* with RandomMask (above) neurons turn to $\mathrm{span}(M)$ until T1, and become singletons until T2
     and after; {{ said("contrastive/no-augmentation-no-singletons", holds="without a mask (below) hardly any neuron is
-    one at the end", fails="without a mask (below) some neurons are at the end") }}.
+    one at the end", fails="without a mask (below) some neurons are at the end") }}. Both shares fall as neurons die.
 
     Thick lines: means; thin lines: replicates. A *singleton* has more than half of its squared norm along one atom.
     """
@@ -238,6 +238,12 @@ class Stages(OfModels):
         r"""$t \geq \mathrm{poly}(d) / \eta$, read as ten times T2 with the mask"""
         return self.setting()[1]["steps"], ten_times(self.at("step", "t2"))
 
+    @premise("<=")
+    def trained(self):
+        """The loss is o(1) without a mask, read as a tenth: the larger of both trainings"""
+        ends = (self.at("loss", arm=arm) for arm in ("unmasked", "unmasked-kept"))
+        return max(float(loss.mean()) for loss in ends), 0.1
+
     @premise(">=")
     def exact_gradient(self):
         r"""Fact A.1 in stage I: $K = \mathrm{poly}(d)$ anchors; the population map has no sampling error"""
@@ -402,9 +408,9 @@ class Stages(OfModels):
 
     @claim("Corollary 3.3 with footnote 3, finite form", "NMSE over that of the best linear predictor, no mask, "
            "thresholds raised, the smaller of two: by the schedule; without decay and with kb = 0", low=0.97,
-           high=5.0, possible=POSITIVE, id="corollary-3.3", premises=LONG,
+           high=5.0, possible=POSITIVE, id="corollary-3.3", premises=(*LONG, "trained"),
            changed="Only-both (share of the gain over linear prediction) and corollary-3.3-accuracy were merged "
-           f"into it. Merged with corollary-3.3-kept {KEPT}", paper_says="“no matter how many labeled data we have "
+           f"into it. Merged with corollary-3.3-kept {KEPT} That the loss is small is a premise since 2026-11-27.", paper_says="“no matter how many labeled data we have "
            "for downstream linear evaluation”")  # fmt: skip
     def corollary_3_3(self):
         """The probe without augmentation is no better than a linear predictor, though thresholds are raised, also
@@ -427,7 +433,8 @@ class Stages(OfModels):
         return self.of_model("unmasked-zero", "accuracy")
 
     @claim("Theorem 3.2 with footnote 3", "share of singletons at the end, no mask, thresholds raised", low=0.0,
-           high=0.01, possible=SHARE, paper_says="“fail to emphasize sparse features”")  # fmt: skip
+           high=0.01, possible=SHARE, premises=(*LONG, "trained"), paper_says="“fail to emphasize sparse features”",
+           changed="Length and loss are premises since 2026-11-27.")  # fmt: skip
     def no_augmentation_no_singletons(self):
         """No neuron learns an atom without augmentation, though thresholds are raised.
 

@@ -225,8 +225,8 @@ def maps(job: Job) -> Figure:
 def fig_1(view: View) -> Figure:
     """Figure 1, on part-composed pictures: what does a supervised network look at?
 
-    *What to see:* after a lottery nearly all maps of a class would be on one part only, always the
-    same.
+    *What to see:* how many maps hit no part (bars). In the paper the part changes from picture to
+    picture; after a lottery it would always be the same one.
 
     Eigen-CAM maps of a network trained with labels only, on pictures of a class that it classifies
     rightly. Parts are outlined (solid: mean heat at least half of the largest). Bars: all such
@@ -247,7 +247,9 @@ def fig_3(view: View) -> Figure:
     """Figure 3, on part-composed pictures: supervised against mask reconstruction
 
     *What to see:* a few pairs decide nothing; over all pictures {{ said("mrp/cam-more-parts",
-    holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
+    holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture; {{
+    said("mrp/cam-agrees", holds="the hottest part of a map is the one that counts most",
+    fails="the hottest part of a map is not the one that counts most") }}.
 
     One picture a class, its map under supervised training (left) and SimMIM with fine-tuning
     (right). Below: parts hit; a wrong answer in red.

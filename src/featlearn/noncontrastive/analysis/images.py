@@ -121,7 +121,8 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
 def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     """Figure 2: which heads, output norms and targets work?
 
-    *What to see:* ranks reveal collapse; accuracies on these digits saturate, so no claim is made of them.
+    *What to see:* first whether trained encoders beat the untrained one (dotted): where none does, heads cannot be told
+    apart. Digits saturate, so no claim is made of them.
 
     Accuracy of a linear probe on the frozen encoder, a row for each prediction head. Dots: replicates; ticks: means
     with 95 % intervals; dotted: untrained encoder.

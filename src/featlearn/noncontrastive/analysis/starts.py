@@ -54,7 +54,8 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     """What becomes of random starts?
 
     *What to see:* {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both features
-    (green)", fails="with the head fewer than most starts end with both features (green)") }}.
+    (green)", fails="with the head fewer than most starts end with both features (green)") }}. Read a row across all
+    panels, mixtures (grey) included: with more neurons they take the place of collapse.
 
     Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training.
     Whiskers: Wilson's 95 % interval of green; n: number of starts.
