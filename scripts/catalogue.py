@@ -7,4 +7,5 @@ with Job(snakemake) as job:
     from featlearn.core.files import write_parquet
 
     items = read_catalogue(job.files("entries")[0])
-    write_parquet(catalogue_frame(items, job.results, job.params.command), job.output[0])
+    planned = {*job.files("files")}
+    write_parquet(catalogue_frame(items, job.results, job.params.command, planned), job.output[0])

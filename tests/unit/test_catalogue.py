@@ -90,6 +90,9 @@ def test_real_data_in_the_records_make_an_item_real(
     row, absent = catalogue_frame(items, tmp_path, "make").itertuples()
     assert (row.status, row.made_of, row.lacks) == (status, made_of, lacks)
     assert (absent.status, absent.made_of, absent.lacks) == ("not-yet", [], ["an experiment"])
+    # a figure that an earlier run left in the folder is none of this one
+    (left, _) = catalogue_frame(items, tmp_path, "make", planned=()).itertuples()
+    assert (left.status, left.files, left.command) == ("not-yet", [], "")
 
 
 def test_columns_of_lists_are_of_text_where_no_list_has_an_entry(tmp_path):

@@ -131,12 +131,22 @@ def _lacks(entry: Mapping[str, Any], status: str, made_of: Sequence[str]) -> lis
     return [need for need in entry["needs"] if need not in there] or [rest]
 
 
-def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str) -> pd.DataFrame:
-    """A row an item, with :data:`COLUMNS`; ``make``: what makes a file that is added to it."""
+def catalogue_frame(
+    items: Sequence[Mapping[str, Any]],
+    results: Path,
+    make: str,
+    planned: Collection[Path] | None = None,
+) -> pd.DataFrame:
+    """A row an item, with :data:`COLUMNS`; ``make``: what makes a file that is added to it.
+
+    ``planned``: first files of exhibits that count; any other is left from an earlier run.
+    """
     rows = []
     for entry in items:
-        status, made_of = status_of(entry["item"], results)
         files = [file for file in files_of(entry["item"]) if (results / file).is_file()]
+        if planned is not None and results / files_of(entry["item"])[0] not in planned:
+            files = []
+        status, made_of = status_of(entry["item"], results) if files else ("not-yet", [])
         command = f"{make} {results / files[0]}" if files else ""
         rows.append({**entry, "same_as": entry["same_as"] or "", "status": status,
                      "files": files, "command": command, "made_of": made_of,
