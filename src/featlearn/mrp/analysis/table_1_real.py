@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.publish import Table, table
 from featlearn.core.stats import per_replicate, plus_minus
 from featlearn.mrp.analysis.table_1 import STAND_INS, beside, measured
+from featlearn.mrp.labels import Quoted
 
 #: From scratch for as many steps as pre-training and fine-tuning have together.
 SETS = {"random": "cifar10-longer", "pretrained": "cifar10"}
@@ -56,3 +59,25 @@ def _with_baselines(made: Table, baselines: pd.DataFrame, labelled: Mapping[str,
             frame = pd.concat([frame, row], ignore_index=True)
         shown = shown.assign(**{name: shown["stand-in"].map(cells).fillna("")})
     return Table(frame, shown, made.notes)
+
+
+class Photographs(Claims):
+    paper, kind, possible = "mrp", THEOREM, DIFFERENCE_OF_SHARES
+
+    def fine_tuned(self, data_set, start):
+        """Accuracy with the fewest labels."""
+        return per_replicate(self.evaluations, data_set=data_set, start=start, evaluation="fine-tuned",
+                             quantity="accuracy", labels=self.evaluations["labels"].min())  # fmt: skip
+
+    @claim("Table 1, with few labels in place of all", "accuracy with the fewest labels, SimMIM and fine-tuning less "
+           "training from scratch, for as many labelled steps or as many in all, whichever is better in the mean; "
+           "paired", low=0.01, high=1.0, paper_says=Quoted.BETTER, failure="not reproduced",
+           changed="The band was written down before the run; the claim came after it, on 2026-11-27.")  # fmt: skip
+    def cifar10_simmim_few_labels(self):
+        """On CIFAR-10 with few labels, SimMIM and fine-tuning beats training from scratch.
+
+        The paper gains 1.8 points on ImageNet. A trial of three replicates with fewer steps had .020 ± .016 over as
+        many labelled steps.
+        """
+        scratch = [self.fine_tuned(name, "random") for name in ("cifar10", "cifar10-longer")]
+        return self.fine_tuned("cifar10", "pretrained") - max(scratch, key=np.mean)
