@@ -88,59 +88,53 @@ def _courses(ax: Axes, sizes: pd.DataFrame, courses: pd.DataFrame) -> None:
 LEAST_REPLICATES = 4
 
 
-class Scaling(Trainings):
-    paper, artefact = "contrastive", "contrastive/measurements/scaling/16.parquet"
+class Sizes(Trainings):
+    """Claims on the largest size that has enough arms."""
+
+    artefact = "contrastive/measurements/scaling/16.parquet"
     premises = (*Trainings.premises, "long_enough")
     changed = (
         "Since 2026-11-25 every size is trained to ten times its T2, after results at 3.0, 2.1 and "
         "1.8 times T2 had been seen, and four replicates in place of six; the bands are unchanged."
     )
+    #: Trainings of that size at least; atoms and steps for which the bands were derived.
+    arms, least = len(SIZE_ARMS), (64, 4000)
 
     def out_of_reach(self, config):
-        size, replicates = self.both(), config["scaling"]["replicates"]
-        if size["atoms"] >= 64 and size["steps"] >= 4000 and replicates >= LEAST_REPLICATES:
+        size, replicates = self.size(), config["scaling"]["replicates"]
+        atoms, steps = self.least
+        if size["atoms"] >= atoms and size["steps"] >= steps and replicates >= LEAST_REPLICATES:
             return None
         return (
             f"{size['atoms']} atoms, {size['steps']} steps, {replicates} replicates; "
-            f"the bands were derived for 64, 4000 and at least {LEAST_REPLICATES}."
+            f"the bands were derived for {atoms}, {steps} and at least {LEAST_REPLICATES}."
         )
 
-    def both(self):
-        """The largest size that is trained with and without the mask."""
+    def size(self):
         return [each for each in self.config["scaling"]["sizes"]
-                if len(each.get("arms", SIZE_ARMS)) == len(SIZE_ARMS)][-1]  # fmt: skip
+                if len(each.get("arms", SIZE_ARMS)) >= self.arms][-1]  # fmt: skip
 
     def setting(self):
-        return self.both(), self.config["scaling"]["training"]
+        return self.size(), self.config["scaling"]["training"]
 
     @premise(">=")
     def long_enough(self):
-        r"""$t \geq \mathrm{poly}(d) / \eta$, read as ten times T2 at the size with most atoms"""
-        return self.both()["steps"], ten_times(self.of("masked", "t2")[self.both()["atoms"]])
-
-    @premise(">=")
-    def most_long_enough(self):
-        r"""$t \geq \mathrm{poly}(d) / \eta$, read as ten times T2 with the most atoms"""
-        size = self.config["scaling"]["sizes"][-1]
-        return size["steps"], ten_times(self.of("masked", "t2")[size["atoms"]])
+        r"""$t \geq \mathrm{poly}(d) / \eta$, read as ten times T2"""
+        return self.size()["steps"], ten_times(self.of("masked", "t2")[self.size()["atoms"]])
 
     def of(self, model, quantity):
         """A row a replicate, a column a number of atoms."""
         own = pick(self.sizes, model=model, quantity=quantity)
         return own.pivot_table(index="replicate", columns="atoms", values="value")
 
-    def exponent(self, quantity, over=np.ones_like):
-        """Exponent of d in a quantity of the masked arm between the two largest sizes with both
-        arms, in units of ``over(d)``.
-        """
-        sizes = self.of("unmasked", "nmse").columns[-2:]
-        seen = self.of("masked", quantity)[sizes].clip(lower=1e-3) / over(sizes.to_numpy(float))
-        return np.diff(np.log(seen))[:, 0] / np.log(sizes[1] / sizes[0])
+
+class MostAtoms(Sizes):
+    paper, arms, least = "contrastive", 1, (128, 1800)
 
     @claim("Corollary 3.5", "NMSE with the most atoms, which are trained to twice T2", low=0.0, high=0.05,
-           possible=POSITIVE, id="corollary-3.5-as-printed", premises=(*Trainings.premises, "most_long_enough"),
-           changed="Until then at 32 atoms, where no estimator is below .15. The length is a premise since "
-           "2026-11-27.",
+           possible=POSITIVE, id="corollary-3.5-as-printed",
+           changed="Until then at 32 atoms, where no estimator is below .15. Premises are those of 128 atoms, in place "
+           "of 64, and the length is one since 2026-11-27.",
            paper_says=r"“$\mathbb{E}_{x \sim \mathcal{D}_x} |y - \langle w^*, f_t(x) \rangle|^2 = o(1)$”")  # fmt: skip
     def corollary_3_5_as_printed(self):
         """The error of a linear probe on the masked, thresholded network vanishes.
@@ -149,6 +143,18 @@ class Scaling(Trainings):
         .001 with 128. A trial with 128 had .07.
         """
         return self.of("masked", "nmse").iloc[:, -1]
+
+
+class Scaling(Sizes):
+    paper = "contrastive"
+
+    def exponent(self, quantity, over=np.ones_like):
+        """Exponent of d in a quantity of the masked arm between the two largest sizes with both
+        arms, in units of ``over(d)``.
+        """
+        sizes = self.of("unmasked", "nmse").columns[-2:]
+        seen = self.of("masked", quantity)[sizes].clip(lower=1e-3) / over(sizes.to_numpy(float))
+        return np.diff(np.log(seen))[:, 0] / np.log(sizes[1] / sizes[0])
 
     @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised in both",
            low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
