@@ -112,8 +112,8 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     colourful than contrastive ones", fails="supervised pictures are not clearly more colourful than contrastive ones,
     against the paper", left="supervised pictures are not seen to be more colourful, as the paper says") }}.
 
-    A square is an image that excites one channel, found by gradient ascent from grey. *Chroma*: share of energy in
-    colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
+    A square is an image that excites one channel, found by gradient ascent from grey: textures, no shapes to the eye.
+    *Chroma*: share of energy in colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
     """
     arms = FIGURE_ARMS["fig-1"]
     drawn = canvas(8.6, 3.0 * len(config) + 0.6)

@@ -32,7 +32,8 @@ def with_cifar10(
     *What to see:* signs only; `paper_value` is one run of a ResNet-50 on ImageNet and VOC.
 
     Accuracy of a small residual network on a hold-out of CIFAR-10, by labels: from scratch, and after SimMIM, for the
-    same steps; at the right, what learns no features. Transfer and detection are on part-composed pictures.
+    same steps; at the right, what learns no features. Transfer and detection are on part-composed pictures; a gain
+    without an interval is of one replicate and decides nothing.
     """
     real = pd.concat([pick(evaluations, data_set=name, start=start, evaluation="fine-tuned")
                       for start, name in SETS.items()])  # fmt: skip
