@@ -332,7 +332,8 @@ class Domains(Claims):
         """From step 500 on, when the network has learned, the listing's sum at weight .01 raises the accuracy of ERM in
         unseen domains.
 
-        The sign of the printed gains. On other streams it cost .008, with .024 either way.
+        The sign of the printed gains. On other streams it cost .008, with .024 either way. ERM's best checkpoint may
+        lie before step 500, that of the penalty not.
         """
         # from weights that were trained before, the printed arm is this one
         return self.gain("ERM-NU later" if self.has("ERM-NU later") else "ERM-NU printed")
