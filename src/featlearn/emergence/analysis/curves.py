@@ -82,7 +82,10 @@ def accuracy_curves(
     """Accuracy during training: {{ words }}
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
-    does not learn all labels") }} (last panel). Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
+    does not learn all labels") }} (last panel). {% if "{{ seen }}" == "negatives-90" %}Its full steps weigh classes; by the
+    plain loss, as printed (orange), {{ said("emergence/network-negatives-90-as-printed", holds="it learns them, too",
+    fails="it does not") }}. {% elif "2000" in "{{ words }}" %}Both panels are one training, the same at every $d$.
+    {% endif %}Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
     of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count; grey: majority.
 
     ---
