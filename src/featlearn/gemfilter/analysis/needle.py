@@ -137,7 +137,7 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
     *What to see:* {{ seen }} Cells: mean share of the answer's tokens, grey where not run; titles: their mean, 95 %
-    interval. Chance is .25.
+    interval over prompts, of trained networks over networks, which read the same prompts. Chance is .25.
 
     ---
 
