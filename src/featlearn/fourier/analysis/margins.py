@@ -34,8 +34,7 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
 
     ---
 
-    All inputs are for training. On the right networks of two numbers, which no claim judges: at each penalty some
-    stop short of the maximum.
+    All inputs are for training. On the right networks of two numbers, which no claim judges.
     """
     drawn = canvas(8.6, 3.2)
     axes = drawn.subplots(1, 3)
