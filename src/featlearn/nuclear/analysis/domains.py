@@ -322,7 +322,8 @@ class Domains(Claims):
         """At weight .01 of the listing's sum, from a random start, the nuclear norm lowers the accuracy of ERM in
         unseen domains.
 
-        Earlier networks lost by it, of which two had learned their training images.
+        Earlier networks lost by it, of which two had learned their training images. In a published run it has
+        learned .94 of them, where .95 counts as learned.
         """
         return self.gain("ERM-NU printed")
 
