@@ -79,6 +79,7 @@ def test_numbers_shares_and_means_in_words():
     ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
     ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
     ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
+    ((1.0, 1.0, 1.0, 0.9999, 1 + 1e-9), "1 (in every replicate)", "0.9999 to 1"),
 ])  # fmt: skip
 def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, ends):
     names = ("measured", "interval_low", "interval_high", "low", "high")

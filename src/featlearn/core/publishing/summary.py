@@ -54,6 +54,9 @@ def band(row: Row) -> str:
     if max(abs(low), abs(high)) < 1e-6:
         return f"{in_powers(f'{low:.1g}')} to {in_powers(f'{high:.1g}')}"
     if number(low) == number(high):  # so narrow that both ends look like one number
+        ends = f"{low:.6g}", f"{high:.6g}"
+        if ends[0] != ends[1]:
+            return " to ".join(ends)
         return f"{number((low + high) / 2)} ± {number((high - low) / 2, 1)}"
     return f"{number(low)} to {number(high)}"
 

@@ -82,7 +82,10 @@ def accuracy_curves(
     """Accuracy during training: {{ words }}
 
     *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
-    does not learn all labels") }} (last panel). Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
+    does not learn all labels") }} (last panel). {% if "{{ seen }}" == "negatives-90" %}Its full steps weigh classes; by the
+    plain loss, as printed (orange), {{ said("emergence/network-negatives-90-as-printed", holds="it learns them, too",
+    fails="it does not") }}. {% elif "2000" in "{{ words }}" %}Both panels are one training, the same at every $d$.
+    {% endif %}Solid: structured inputs, dashed: fair bits; means with 95 % intervals,
     of unequal classes medians; below, the mean over both labels. Dotted: best threshold on the count; grey: majority.
 
     ---
@@ -168,7 +171,8 @@ def weight_maps(
 
     ---
 
-    One replicate is shown. Weights gather gradually, as in the thesis, only if part of the start is kept.
+    One replicate is shown. Weights gather gradually, as in the thesis, only if part of the start is kept. Both steps
+    weigh unequal classes, which appendix A.7.2 does not.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
@@ -311,7 +315,8 @@ LEARNED: list[dict[str, Any]] = [
      "source": "Theorem 2.1, Table A.1",
      "paper_says": "“the network trained by gradient descent can obtain a small classification error”",
      "artefact": file("parity"), "out_of_reach": reach("parity", 300)},
-    {"cell": "interval", "labels": "interval labels", "source": "Table A.2",
+    {"cell": "interval", "source": "Table A.2",
+     "labels": "interval labels, if its two full steps weigh classes",
      "paper_says": "“Network, NTK and Two Step succeed”",
      "artefact": file("interval"), "out_of_reach": reach("interval", 100, **INTERVAL)},
     {"cell": "negatives-90", "source": "Table A.4, appendix A.8",
@@ -416,7 +421,7 @@ class OfParity(Claims):
     @claim("Lemma A.17, Table A.1", "test accuracy of the converged head", low=0.99, high=1.0,
            paper_says="“if the same is done after the second step, the test accuracy is about 100%”")  # fmt: skip
     def two_steps_suffice(self):
-        """A head on the features after two steps predicts all labels.
+        """A head on the features after two steps predicts all parity labels.
 
         100 % is printed.
         """

@@ -64,10 +64,15 @@ def student_curves(
 ) -> Figure:  # fmt: skip
     """Do students learn a teacher's labels of pictures better than of noise? {{ words }}
 
-    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between both
-    exceeds a linear classifier's", fails="the student's gap between both does not exceed a linear classifier's") }}.
-    Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures alone;
-    dotted: of true labels.
+    *What to see:* {% if "{{ seen }}" == "gaussian" %}{{ said("emergence/noise-is-learned-worse", holds="the student's
+    gap between both exceeds a linear classifier's", fails="the student's gap between both does not exceed a linear
+    classifier's") }}.{% elif "{{ seen }}" == "gaussian-wide" %}{{ said("emergence/wider-student-separates",
+    holds="the gap is wider than with nine neurons", fails="the gap is not wider than with nine neurons") }}.{% else
+    %}on digits the student agrees with the teacher on {{ value("student-accuracies", pictures="mnist",
+    mixture="{{ seen }}", arm="mixture", part="injected") | percent }} of the last panel's injected inputs, and on {{
+    value("student-accuracies", pictures="mnist", mixture="gaussian", arm="mixture", part="injected") | percent }} of an
+    equal share of Gaussian ones.{% endif %} Agreement with the teacher on new inputs. Solid: student of a mixture
+    (injected share α); dashed: of pictures alone; dotted: of true labels.
 
     ---
 

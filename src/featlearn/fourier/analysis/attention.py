@@ -32,7 +32,8 @@ def attention_maps(
     *What to see:* stripes above, few points below. {{ said("fourier/attention-waves-{{ cell }}", holds="After training
     few waves have most of the power", fails="After training few waves have less than half of the power") }}; of other
     orbits the layer answers {{ value("attention", cell="{{ cell }}", quantity="new") | percent }}. Columns are random
-    heads (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers, less the mean over keys. Below: power.
+    heads, titles their share (thesis: {{ printed }}). Above: $E^\top W^K W^Q E$ on the numbers, less the mean over
+    keys. Below: power.
     """
     own = pick(maps, cell=cell)
     places = sorted(own["place"].unique())

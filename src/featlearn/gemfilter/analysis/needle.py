@@ -137,7 +137,7 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
     *What to see:* {{ seen }} Cells: mean share of the answer's tokens, grey where not run; titles: their mean, 95 %
-    interval. Chance is .25.
+    interval over prompts, of trained networks over networks, which read the same prompts. Chance is .25.
 
     ---
 
@@ -199,6 +199,15 @@ def layers(layers: pd.DataFrame) -> Figure:
     said("gemfilter/wired-late-layer", holds="a late layer loses it, exact answers", fails="a late layer does not lose
     it, exact answers") }}. Above: tokens from the needle's key to the nearest selected one. Below: exact answers with
     that layer as the filter. 95 % intervals. The hand-wired layers 3 to 5 are written to find it.
+
+    ---
+
+    Drawn is the printed rule. Of *safe* (not drawn): {{
+    said("gemfilter/trained-layers-find", holds="a middle layer keeps more of the needle than the first", fails="a
+    middle layer does not keep more of the needle than the first by .3") }}; {{ said("gemfilter/trained-layers-fall",
+    holds="it answers better than the last", fails="it does not answer better than the last by .1") }}; {{
+    said("gemfilter/trained-layers-rise", holds="it answers better than any before", fails="it does not answer better
+    than any before by .3") }}.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)

@@ -27,11 +27,11 @@ def of_family(frame: pd.DataFrame, family: str = "base") -> pd.DataFrame:
 def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     """Do larger models follow flipped labels further? ({{ family }} models)
 
-    *What to see:* with all labels flipped, base models: {{ said("icl/large-overrides", holds="the largest follows its
-    prompt", fails="the largest does not follow its prompt") }}; {{ said("icl/small-falls-less", holds="the smallest
-    falls less", fails="the smallest does not fall less") }}. With about a quarter flipped {{
+    *What to see:* {% if "{{ family }}" == "base" %}with all labels flipped {{ said("icl/large-overrides", holds="the
+    largest follows its prompt", fails="the largest does not follow its prompt") }}; {{ said("icl/small-falls-less",
+    holds="the smallest falls less", fails="the smallest does not fall less") }}. With about a quarter flipped {{
     said("icl/small-stays-flat", holds="the smallest stays flat, loss", fails="the smallest does not stay flat, loss")
-    }}. Dots are seeds, lines means with 95 % intervals; dashed is chance, crosses a Bayesian who knows the corpus.
+    }}. {% else %}how far each size falls; claims are on base models, in Figure 5.2. {% endif %}Dots are seeds, lines means with 95 % intervals; dashed is chance, crosses a Bayesian who knows the corpus.
 
     ---
 
@@ -189,7 +189,8 @@ class Models(Claims):
     def attention_irrelevant(self):
         """The larger model attends more to the irrelevant sentence.
 
-        As printed; pilots on other data did not show it.
+        The sign, as printed; pilots on other data did not show it. That small models attend to the relevant sentence
+        alone is not judged: of a published run the small one gave the irrelevant sentence .51.
         """
         own = pick(of_family(self.attention), label="correct")
         means = own.pivot_table(index="replicate", columns=["sentence", "model"], values="value")

@@ -178,8 +178,9 @@ def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figur
 
     *What to see:* against two starts on the target, {{ said("universality/similarity-falls", holds="all tasks make
     features less alike", fails="all tasks do not make features less alike") }}; {{
-    said("universality/other-tasks-unlike", holds="so do other tasks", fails="other tasks do not") }}. Biased linear
-    CKA, as in the thesis, mean over replicates (MoCo, width 8); numbers are tasks, *only 2* is the second task alone.
+    said("universality/other-tasks-unlike", holds="so do any two single tasks", fails="two single tasks do not") }}.
+    In the thesis similarities fall along the rows of growing mixtures. Biased linear CKA, as in the thesis, mean over
+    replicates (MoCo, width 8); numbers are tasks, *only 2* is the second task alone.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     parts = {"single tasks and all": [ladder[0], *(f"only {task + 2}" for task in range(config["alone"])), ladder[-1]],
@@ -324,8 +325,8 @@ class Ladders(Claims):
          "why": "On easier data .81 against .97.",
          "paper_says": "“The right figure shows a decreasing trend of similarity along each row”"},
         {"id": "other-tasks-unlike", "pair": "largest CKA of networks of single tasks",
-         "says": "Other tasks make the target's features less alike than another start does.",
-         "why": "Expected to fail: on easier data .97 to .98 against .97.",
+         "says": "Of networks of single tasks no two are as alike on the target as two starts of its task.",
+         "why": "Expected to fail: on easier data .97 to .98 against .97, as other tasks share what the target lacks.",
          "paper_says": "“the features from different pre-training datasets have low similarities”"},
     ])  # fmt: skip
     def similarity(self, id):

@@ -36,7 +36,8 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     fails="with all labels fine-tuning does not win by .02 (all tasks)") }}; {{ said("universality/probe-wins-few",
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
     said("universality/fine-tuning-forgets-diversity", holds="with contrast more tasks hardly cost accuracy",
-    fails="with contrast more tasks cost accuracy") }}. Target accuracy on vectors, 95 % intervals.
+    fails="with contrast more tasks cost accuracy") }}. What fine-tuning owes to pre-training is its lead over the
+    dotted line, without any. Target accuracy on vectors, 95 % intervals.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
@@ -167,11 +168,17 @@ class Remedy(Claims):
         """
         return self.at(self.cells(LP) - self.cells(FT), last=False, few=True)
 
-    @claim("Tables 7.1 and F.5", DIFFERENCE, low=0.02, high=1)
+    def begun(self):
+        """The same lead where fine-tuning starts from networks that were not pre-trained."""
+        own = pick(self.tuned, method=FT, mixture=0, labels=self.tuned["labels"].max())
+        return {"not pre-trained": own["value"].mean() - self.at(self.cells(LP), last=True).mean()}
+
+    @claim("Tables 7.1 and F.5", DIFFERENCE, low=0.02, high=1, baselines="begun")
     def fine_tuning_wins_many(self):
         """With all labels fine-tuning beats a probe (pre-trained on all tasks).
 
-        Two earlier seeds: .06; the thesis has 17 points.
+        Two earlier seeds: .06; the thesis has 17 points. Beside it stands the lead without any pre-training, which
+        says how much of the gain is the labels' alone.
         """
         return self.at(self.cells(FT) - self.cells(LP), last=True)
 
