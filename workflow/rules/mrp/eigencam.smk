@@ -137,6 +137,8 @@ experiment(
     paper_values="mrp",
     **outputs("mrp/images", "comparison gain transfer detection"),
     **CAM_ACCURACIES,
+    # whose replicates its claim counts
+    judged=parts(config["real_images"], "cifar10") if CAM_LABELLED else None,
     targets=["eigencam"],
     contains="stand-in",
 )
