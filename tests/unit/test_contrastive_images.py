@@ -30,7 +30,7 @@ def section(smoke):
 
 
 def experiment(settings, replicate=0, cache="none"):
-    return ImageExperiment("images-validation", "shapes", settings, cache, 0, replicate)
+    return ImageExperiment("shapes", settings, cache, 0, replicate, stream="images-validation")
 
 
 def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
@@ -38,7 +38,7 @@ def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     assert ordered(gpu) == ["shapes", "cifar10"]
     gpu["cifar10"]["real"]["path"] = str(tmp_path / "cifar10")
     assert state(gpu["cifar10"]) == ""
-    absent = ImageExperiment("images", "cifar10", gpu["cifar10"], tmp_path, 0, 0)
+    absent = ImageExperiment("cifar10", gpu["cifar10"], tmp_path, 0, 0)
     with pytest.raises(FeatlearnError, match=r"contrastive.images.cifar10.real: .*cifar10"):
         _ = absent.images.train
 
@@ -86,7 +86,7 @@ def test_what_is_measured_of_the_start_and_of_a_training(section):
     patterns, pictures = measured.patterns(), measured.pictures()
     assert patterns["share"].between(0, 1).all()
     assert set(pictures["kind"]) == {"feature", "filter"}
-    points, _ = measured.map()
+    points = measured.map()["map"]
     assert len(points) == 40
 
 
