@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -302,43 +302,34 @@ def supervise(
     w: Tensor,
     *,
     learning_rate: float,
-    steps: int,
-    record_every: int = 20,
     head_too: bool = False,
     theta: float | None = None,
-    report: Report = silent,
+    **options: Any,
 ) -> Classifier:
     """The network of Lemma 1, kernels trained from their start ``w`` under fixed blocks.
 
     With ``head_too`` the head starts at the blocks and is trained as well, at the same rate.
     (From zero it would not leave the start: neither has a gradient without the other.) With
     ``theta`` masks augment the data: each step keeps each patch with that probability.
+    ``options``: of :func:`train_classifier`.
     """
     masks = None if theta is None else partial(problem.masks, theta)
     return train_classifier(
         problem.train.x, problem.train.y, w, problem.blocks(w), problem.activation,
-        encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0, steps=steps,
-        features=problem.features, masks=masks, record_every=record_every, report=report,
+        encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0,
+        features=problem.features, masks=masks, **options,
     )  # fmt: skip
 
 
-def finetune(
-    problem: Problem,
-    w: Tensor,
-    *,
-    encoder_rate: float,
-    head_rate: float,
-    steps: int,
-    order: Literal["simultaneous", "u_then_w"] = "simultaneous",
-    record_every: int = 20,
-    report: Report = silent,
-) -> Classifier:
-    """A new linear head from zero and the encoder ``w`` (R, K, d), trained together."""
+def finetune(problem: Problem, w: Tensor, **options: Any) -> Classifier:
+    """A new linear head from zero and the encoder ``w`` (R, K, d), trained together.
+
+    ``options``: of :func:`train_classifier`.
+    """
     head = w.new_zeros((w.shape[0], problem.spec.classes, w.shape[1]))
     return train_classifier(
-        problem.train.x, problem.train.y, w, head, problem.activation,
-        encoder_rate=encoder_rate, head_rate=head_rate, steps=steps, features=problem.features,
-        order=order, record_every=record_every, report=report,
+        problem.train.x, problem.train.y, w, head, problem.activation, features=problem.features,
+        **options,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.mrp.closed_forms import (
     Framework,
     captured_slope,
@@ -156,15 +156,10 @@ def one_kernel(job: Job) -> Results:
     streams = Streams(job.seed, "mrp", "growth-one-kernel", replicates)
     theta = config["theta"]
     low, high = config["data"]["main_strength"]
-    z = strengths(config["captured_samples"], low, high, streams("strengths"))
+    count, drawn = config["captured_samples"], streams("strengths")
+    z = low + (high - low) * draws(torch.rand, drawn, count, dtype=torch.float64)
     activation = Activation(config["teacher_student"]["q"], config["network"]["varrho"])
     return {"residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS)}
-
-
-def strengths(count: int, low: float, high: float, streams: Sequence[torch.Generator]) -> Tensor:
-    """Strengths uniform in [low, high]: (R, count) float64."""
-    drawn = [torch.rand(count, generator=stream, dtype=torch.float64) for stream in streams]
-    return low + (high - low) * torch.stack(drawn)
 
 
 def slope(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:

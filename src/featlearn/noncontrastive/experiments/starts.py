@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.frames import tidy
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive.data import FEATURES, PatchData
 from featlearn.noncontrastive.flow import trajectory
 from featlearn.noncontrastive.population import Law, State, feature_correlation
@@ -89,11 +89,8 @@ def random_starts(
     dimension: int, neurons: int, count: int, streams: Sequence[torch.Generator]
 ) -> State:
     """``count`` starts a replicate, (R * count, ...); neuron 1 has the largest ``|B_j1|``."""
-    drawn = [
-        torch.randn(count, neurons, dimension, generator=stream, dtype=torch.float64)
-        for stream in streams
-    ]
-    w = torch.cat(drawn) / dimension**0.5
+    drawn = draws(torch.randn, streams, count, neurons, dimension, dtype=torch.float64)
+    w = drawn.flatten(0, 1) / dimension**0.5
     order = w[..., 0].abs().argsort(1, descending=True)
     w = w.gather(1, order.unsqueeze(2).expand_as(w))
     rest = w[..., FEATURES:]
