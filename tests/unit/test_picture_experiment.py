@@ -12,7 +12,7 @@ from featlearn.images.train import replicate as room
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison
 from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
-from featlearn.mrp.experiments.images_transfer import detected, transferred
+from featlearn.mrp.experiments.images_transfer import detected, started, transferred
 from featlearn.mrp.images import downstream
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced

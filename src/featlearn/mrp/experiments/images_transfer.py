@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Weights by what an encoder was trained on before, in the words of figures; None: random start.
 Starts = Mapping[str, Weights | None]
+Tell = Callable[[str], None]
 #: Gives fresh encoders at every start, with their names.
 Encoders = Callable[[], Iterator[tuple[str, Encoder]]]
 
@@ -83,10 +84,7 @@ def detected(
 
 
 def started(
-    experiment: PictureExperiment,
-    config: Mapping[str, Any],
-    before: Starts,
-    tell: Callable[[str], None],
+    experiment: PictureExperiment, config: Mapping[str, Any], before: Starts, tell: Tell
 ) -> Iterator[tuple[str, Encoder]]:
     """An encoder at every start, with its name."""
     for method, weights in before.items():
