@@ -69,14 +69,13 @@ def enumerated_mae_loss(x, w, theta, activation):
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (1, 2, 6, 3, 4)])
 @pytest.mark.parametrize("q", [2, 3, 4])
 @pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
-def test_the_mae_descent_is_minus_the_gradient_of_the_mean_over_all_masks(shape, q, theta):
+def test_the_mae_loss_is_the_mean_over_all_masks(shape, q, theta):
     x, w = random_problem(shape)
     activation = Activation(q, 0.3)
-    w.requires_grad_()
-    loss = enumerated_mae_loss(x, w, theta, activation)
-    (gradient,) = torch.autograd.grad(loss.sum(), w)
-    found = gradients.mae_descent(x, w.detach(), theta, activation)
-    torch.testing.assert_close(found, -gradient, rtol=1e-10, atol=1e-11)
+    wanted = enumerated_mae_loss(x, w, theta, activation)
+    torch.testing.assert_close(
+        gradients.mae_loss(x, w, theta, activation), wanted, rtol=1e-12, atol=0
+    )
 
 
 @pytest.mark.parametrize("q", [2, 4, 6])
@@ -85,7 +84,7 @@ def test_the_block_size_does_not_change_the_mae_descent(monkeypatch, q, cache):
     x, w = random_problem((2, 9, 7, 5, 4))
     activation = Activation(q, 0.3)
     w.requires_grad_()
-    (gradient,) = torch.autograd.grad(enumerated_mae_loss(x, w, 0.4, activation).sum(), w)
+    (gradient,) = torch.autograd.grad(gradients.mae_loss(x, w, 0.4, activation).sum(), w)
     monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
     # two replicates of nine samples: cut by samples within a replicate, or all at once
     found = list(blocks.responses(x, w.detach(), activation))
@@ -110,6 +109,17 @@ def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
     torch.testing.assert_close(w, (size * v).expand_as(w), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("q", [2, 3, 4])
+@pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
+def test_the_loss_is_the_mean_over_all_masks(q, theta):
+    x, w = random_problem((2, 3, 5, 4, 6), seed=q)
+    activation = Activation(q, VARRHO)
+    target = outputs(x, 1.7 * w, activation)
+    wanted = enumerated_loss(x, w, target, theta, activation)
+    found = gradients.teacher_student_loss(x, w, target, theta, activation)
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("q", [2, 3, 6])
 @pytest.mark.parametrize("cache", [1, 3000, 1 << 30])
@@ -131,11 +141,15 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
     activation = Activation(3, VARRHO)
     thetas, taus = torch.tensor([0.2, 0.5, 0.9]), torch.tensor([3.0, 2.0, 1.25])
     found = gradients.teacher_student_descent(x, w, thetas.double(), activation, tau=taus.double())
+    target = outputs(x, 2 * w, activation)
+    losses = gradients.teacher_student_loss(x, w, target, thetas.double(), activation)
     for r in range(3):
         one = slice(r, r + 1)
         theta, tau = float(thetas[r].double()), float(taus[r])
         alone = gradients.teacher_student_descent(x[one], w[one], theta, activation, tau=tau)
         torch.testing.assert_close(found[one], alone, rtol=1e-12, atol=1e-14)
+        loss = gradients.teacher_student_loss(x[one], w[one], target[one], theta, activation)
+        torch.testing.assert_close(losses[one], loss, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize(("schedule", "step", "wanted"), [

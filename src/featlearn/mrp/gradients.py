@@ -17,7 +17,7 @@ from torch import Tensor
 
 from featlearn.mrp import fused
 from featlearn.mrp.blocks import activate, responses
-from featlearn.mrp.model import Activation
+from featlearn.mrp.model import Activation, smoothed_relu
 
 
 def per_replicate(value: float | Tensor, like: Tensor) -> float | Tensor:
@@ -32,12 +32,25 @@ def _part(value: float | Tensor, chosen: slice) -> float | Tensor:
     return value[chosen] if isinstance(value, Tensor) else value
 
 
-def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
-    """Negative gradient of the expected MAE-style masked loss (appendix H): (R, K, d).
+def mae_loss(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
+    """Expected MAE-style masked loss a sample (appendix H), averaged over the samples: (R,).
 
-    With ``g_p = sum_r w_r R(<w_r, x_p>)`` and decoder scale ``1/theta`` the loss of a sample is
+    With ``g_p = sum_r w_r R(<w_r, x_p>)`` and decoder scale ``1/theta`` it is
     ``1/2 sum_p [|x_p|^2 - 2 <x_p, g_p> + |g_p|^2 / theta]``: all patches count, masked ones by a
-    constant only. With ``Delta_p = x_p - g_p / theta`` the result is, for kernel r,
+    constant only.
+    """
+    replicates, samples, patches, dimension = x.shape
+    rows = x.reshape(replicates, samples * patches, dimension)
+    s = smoothed_relu(torch.bmm(rows, w.transpose(1, 2)), activation.q, activation.varrho)
+    g = torch.bmm(s, w)
+    per_entry = rows * rows - 2 * rows * g + g * g / per_replicate(theta, g)
+    return per_entry.sum((-1, -2)) / (2 * samples)
+
+
+def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
+    """Negative gradient of :func:`mae_loss` with respect to ``w``: (R, K, d).
+
+    With ``Delta_p = x_p - g_p / theta`` it is, for kernel r,
     ``mean_n sum_p [ S_rp Delta_p + R'_rp <w_r, Delta_p> x_p ]``. The products are arranged so that
     neither ``g`` nor ``Delta`` is formed: with ``Q = U - S (W W^T) / theta`` it equals
     ``(S + R' Q)^T X - (S^T S) W / theta``.
@@ -98,13 +111,28 @@ def mae_descent_as_printed(
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
 
 
+def teacher_student_loss(
+    x: Tensor, w: Tensor, target: Tensor, theta: float | Tensor, activation: Activation
+) -> Tensor:
+    """Expected teacher-student masked loss a sample (equation (3)), mean over the samples: (R,).
+
+    ``1/2 sum_r Phi_r^2 + 1/2 (1/theta - 1) sum_r sum_p S_rp^2`` with ``Phi_r = target_r - sum_p
+    S_rp`` and decoder scale ``1/theta``. ``target`` (R, N, K): the teacher's output on the unmasked
+    samples; no gradient flows through it.
+    """
+    replicates, samples, patches, dimension = x.shape
+    rows = x.reshape(replicates, samples * patches, dimension)
+    s = smoothed_relu(torch.bmm(rows, w.transpose(1, 2)), activation.q, activation.varrho)
+    s = s.view(replicates, samples, patches, -1)
+    variance = (1 / per_replicate(theta, target) - 1) * (s * s).sum(2)
+    return ((target - s.sum(2)) ** 2 + variance).sum((-1, -2)) / (2 * samples)
+
+
 def teacher_student_descent(
     x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation, *, tau: float | Tensor
 ) -> Tensor:
-    """Negative gradient of the expected teacher-student loss (Fact 2.1), the teacher held constant.
+    """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
 
-    The loss of a sample (equation (3)) is ``1/2 sum_r Phi_r^2 + 1/2 (1/theta - 1) sum_r sum_p
-    S_rp^2`` with ``Phi_r = target_r - sum_p S_rp`` and decoder scale ``1/theta``. The result is
     ``mean_n sum_p (Phi_r - (1/theta - 1) S_rp) R'_rp x_p``. Kernels do not interact. ``tau``:
     teacher factor: the teacher's kernels are ``tau * w``. Returns a Tensor (R, K, d).
     """
