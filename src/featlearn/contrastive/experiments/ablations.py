@@ -11,7 +11,6 @@ from featlearn.contrastive.data import SparseCoding
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import quantity_frame
 from featlearn.core.config import merge
-from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -36,8 +35,7 @@ def measure(job: Job) -> Results:
             downstream = Downstream(experiment)
             tasks[experiment.spec] = downstream, downstream.baselines()
         downstream, baselines = tasks[experiment.spec]
-        report = Progress(f"{job.rule} {name}", arm.training.steps).report
-        done = experiment.train(arm, arm.training.steps, report)
+        done = experiment.train(arm, arm.training.steps, f"{job.rule} {name}")
         evaluation.append(quantity_frame(downstream.outcome(arm, done), model=name))
         evaluation.append(baselines.assign(model=f"{name}/" + baselines["model"]))
     return {"evaluation": pd.concat(evaluation, ignore_index=True)}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from featlearn.core.checks import Checks
-from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
-from featlearn.images.data.on_disk import listing_digest, sources
+from featlearn.images.data.on_disk import state_of
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,4 @@ def contains(images: Mapping[str, Any]) -> str:
 
 def state(settings: Mapping[str, Any]) -> str:
     """A digest of the files of a set of real images; empty, for a plan, if they are not there."""
-    real = settings["real"]
-    try:
-        return listing_digest(sources(real), real)
-    except FeatlearnError:
-        return ""
+    return state_of(settings["real"])[0]

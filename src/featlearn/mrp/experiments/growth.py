@@ -171,17 +171,6 @@ def slope(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activatio
     return teacher_student_descent(x, w, theta, activation, tau=tau).flatten()
 
 
-def _factors(schedule: str, theta: float, step: int, q: int, replicates: int) -> Tensor:
-    value = float(teacher_factor(schedule, step, theta, 1, q))
-    return torch.full((replicates,), value, dtype=torch.float64)
-
-
-def _closed_form(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:
-    """``captured_slope`` averaged over the samples: (R,)."""
-    delta = (tau - 1 - (1 - theta) / theta).unsqueeze(1)
-    return captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
-
-
 def residual_slopes(
     z: Tensor, theta: float, activation: Activation, capture_steps: Sequence[int]
 ) -> pd.DataFrame:
@@ -191,13 +180,16 @@ def residual_slopes(
     does not depend on time.
     """
     a = torch.full((len(z),), activation.varrho, dtype=torch.float64)
-    zero = _factors("constant", theta, 0, activation.q, len(z))
-    offset = _closed_form(z, a, theta, zero, activation)
+
+    def factors(schedule: str, step: int) -> Tensor:
+        return torch.full_like(a, float(teacher_factor(schedule, step, theta, 1, activation.q)))
+
+    delta = (factors("constant", 0) - 1 - (1 - theta) / theta).unsqueeze(1)
+    offset = captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
     frames = []
     for schedule in SCHEDULES:
         for step in capture_steps:
-            tau = _factors(schedule, theta, step, activation.q, len(z))
-            gradient = slope(z, a, theta, tau, activation)
+            gradient = slope(z, a, theta, factors(schedule, step), activation)
             frames.append(tidy({"schedule": [schedule], "replicate": range(len(z))},
                                capture_step=step, slope=gradient, offset_slope=offset))  # fmt: skip
     return pd.concat(frames, ignore_index=True)

@@ -71,20 +71,10 @@ def groups(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     return result if settings["long"] is None else result | {LONG: [LONG]}
 
 
-def _without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Without what tells which trainings there are, and without ``keys``."""
+def without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """What a training depends on: not on what tells which there are, nor on ``keys``."""
     left_out = {"replicates", "heads", "norms", "targets", *keys}
     return {key: value for key, value in settings.items() if key not in left_out}
-
-
-def head_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the settings of a data set, what trainings side by side depend on."""
-    return _without(settings, "robust")
-
-
-def robust_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a training of Figure 5 depends on."""
-    return _without(settings, "encoder", "training", "long")
 
 
 def cell_of(run: str) -> Cell:

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from featlearn.core.checks import Checks
-from featlearn.core.errors import FeatlearnError
 from featlearn.images.config import world_faults
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
-from featlearn.images.data.on_disk import listing_digest, sources
+from featlearn.images.data.on_disk import state_of
 from featlearn.noncontrastive.images.cells import LONG_CELL, MAIN, cells
 
 #: Cells of the set :data:`~featlearn.noncontrastive.images.cells.MAIN` that captions quote.
 NEEDED = ("none-batch-self", LONG_CELL, "mlp-batch-self")
-#: What stands for the state of a data set that is not there.
-MISSING = "missing"
 
 
 def faults(images: Mapping[str, Any]) -> list[str]:
@@ -78,12 +75,7 @@ def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     """
     found, lines = {}, []
     for name, settings in images.items():
-        if "data" not in settings:
-            continue
-        try:
-            data = settings["data"]
-            found[name] = listing_digest(sources(data), data)
-        except FeatlearnError as error:
-            found[name] = MISSING
-            lines.append(f"noncontrastive.images.{name}.data: {error}")
+        if "data" in settings:
+            found[name], fault = state_of(settings["data"])
+            lines += [f"noncontrastive.images.{name}.data: {fault}"] if fault else []
     return found, lines
