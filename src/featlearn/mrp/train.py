@@ -187,7 +187,7 @@ def pretrain(
             if step % record_every == 0:
                 look()
                 trace.add(step, strength=strength, **observed)
-            report(step, partial(_captured_words, hit))
+            report(step, lambda: {"captured": f"{int((hit >= 0).sum())}/{hit.numel()} features"})
             done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
             if done.any() or step == max_steps:
                 look()
@@ -206,11 +206,6 @@ def _finished(hit: Tensor, step: int, factor: float) -> Tensor:
     """(R,) bool: all captured, and ``factor`` times as long ago as that took."""
     last = hit.flatten(1).amax(1)
     return (hit.flatten(1) >= 0).all(1) & (step >= factor * last)
-
-
-def _captured_words(hit: Tensor) -> dict[str, str]:
-    captured = (hit >= 0).flatten(1)
-    return {"captured": f"{int(captured.sum())}/{captured.numel()} features"}
 
 
 def _refuse_diverged(w: Tensor, step: int) -> None:

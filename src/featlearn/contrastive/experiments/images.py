@@ -31,7 +31,7 @@ def train(job: Job) -> Results:
     experiment, kind, arm = ImageExperiment.of(job), job.wildcards.encoder, job.wildcards.arm
     encoder, history, trace = experiment.fitted(kind, arm)
     return {
-        "weights": described(encoder, experiment.augment("none"), arm, job.config),
+        "weights": described(encoder, experiment.plain, arm, job.config),
         "history": experiment.named(history, encoder=kind, arm=arm),
         "trace": experiment.named(trace, encoder=kind, arm=arm),
     }

@@ -37,7 +37,6 @@ from featlearn.images.probes import (
 )
 from featlearn.images.sparsity import FilterTrace, Firing, distances_to_end, firing
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
 from featlearn.images.train.objective import Objective
 from featlearn.images.train.replicate import SetReplicate, Weights
 from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, sample
@@ -69,6 +68,10 @@ class ImageExperiment(SetReplicate):
     def statistics(self) -> dict[str, list[float]]:
         """Mean and standard deviation of each channel of the training images."""
         return channel_statistics(self.images.train.images)
+
+    @cached_property
+    def plain(self) -> Augment:  # type: ignore[override]
+        return self.augment("none")
 
     @property
     def size(self) -> int:
@@ -161,11 +164,11 @@ class Measured:
     def __init__(self, experiment: ImageExperiment, kind: str, weights: Weights | None = None):
         self.experiment, self.start = experiment, experiment.encoder(kind)
         self.encoder = experiment.encoder(kind, weights).to(experiment.device)
-        self.settings, self.plain = experiment.settings, experiment.augment("none")
+        self.settings, self.plain = experiment.settings, experiment.plain
 
     def features(self, images: Tensor) -> Tensor:
         """Of uint8 images (N, 3, S, S): (N, width)."""
-        return extract(self.encoder, images, self.plain, device=self.experiment.device)
+        return self.experiment.read(self.encoder, images)
 
     def probes(self) -> Iterator[Row]:
         """Linear probe and nearest neighbours for the class, ridge regression for the colour."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from featlearn.core.files import PathLike
 from featlearn.core.progress import Progress
@@ -18,6 +18,7 @@ from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.data.datasets import Classified, open_classified, placed
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.rng import Draws
+from featlearn.images.train.features import extract
 from featlearn.images.train.loop import Report, fit
 from featlearn.images.train.objective import Objective
 from featlearn.images.train.plan import Plan, Training
@@ -40,6 +41,8 @@ class Replicate:
     of the run. ``replicate``: which one. ``device``: where networks are trained. ``cache``: folder
     of decoded images; None for images that are drawn. ``name``: ``(*shared, replicate)``.
     """
+
+    plain: Augment  #: What normalises images, and no more
 
     def __init__(
         self, settings: Mapping[str, Any], shared: tuple[object, ...], replicate: int,
@@ -92,6 +95,12 @@ class Replicate:
         return fit(objective, placed(images, self.device),
                    None if labels is None else placed(labels, self.device), augment, training,
                    (*self.name, *stream), self.device, folder, report, identity)  # fmt: skip
+
+    def read(
+        self, network: nn.Module, images: Tensor, outputs: Callable[[Tensor], Tensor] | None = None
+    ) -> Tensor:
+        """What a network gives of images as they are; see :func:`extract`."""
+        return extract(network, images, self.plain, outputs=outputs, device=self.device)
 
     def progress(self, label: str, training: Mapping[str, Any], images: int) -> Report:
         """Tells how far a training on so many images is."""

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import PartUse, eigen_cam, heat, part_use
 from featlearn.images.encoders.base import watched
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
-from featlearn.images.train.replicate import Weights
+from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.worlds.world import Pictures, erase
 from featlearn.mrp.images.downstream import long
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -55,18 +52,8 @@ class Seen:
     heat: Tensor
 
 
-class Sight(Protocol):
-    """What an experiment tells about how its networks see images."""
-
-    plain: Augment
-    device: torch.device
-
-
 def look(
-    experiment: Sight,
-    classifier: Classifier,
-    images: Tensor,
-    map_cell: int | None = None,
+    experiment: Replicate, classifier: Classifier, images: Tensor, map_cell: int | None = None
 ) -> Seen:
     """Scores and maps of ``images`` (N, 3, S, S) uint8.
 
@@ -93,7 +80,7 @@ def look(
         return torch.cat([scores, maps.flatten(1)], 1)
 
     shape: list[tuple[int, int]] = []
-    found = extract(classifier, images, experiment.plain, outputs=outputs, device=experiment.device)
+    found = experiment.read(classifier, images, outputs)
     scores, maps = found[:, : classifier.classes], found[:, classifier.classes :]
     maps = maps.reshape(len(maps), *shape[0])
     return Seen(scores, heat(maps, size))
@@ -207,7 +194,10 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def measured(
-    experiment: Sight, classifier: Classifier, tests: list[Erasures], map_cell: int | None = None
+    experiment: Replicate,
+    classifier: Classifier,
+    tests: list[Erasures],
+    map_cell: int | None = None,
 ) -> pd.DataFrame:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
@@ -215,14 +205,11 @@ def measured(
     and :func:`agreement_values`), value.
     """
     frames = []
-    scores, device = classifier.scores, experiment.device
     for test in tests:
         seen = look(experiment, classifier, test.pictures.images, map_cell=map_cell)
+        erased = (*test.without, test.bare)
         without = torch.stack(
-            [
-                extract(classifier, images, experiment.plain, outputs=scores, device=device)
-                for images in (*test.without, test.bare)
-            ]
+            [experiment.read(classifier, images, classifier.scores) for images in erased]
         )
         use = part_use(seen.heat, test.masks)
         done = effects(seen.scores, without[:-1], test.pictures.labels)

@@ -19,7 +19,6 @@ from featlearn.images.methods.siamese import Siamese, off_diagonal
 from featlearn.images.methods.simclr import Siblings, history_of
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.probes import choose_probe, score
-from featlearn.images.train.features import extract
 from featlearn.images.train.objective import Objective
 from featlearn.images.train.replicate import SetReplicate
 from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
@@ -179,8 +178,7 @@ def measure(experiment: HeadExperiment, network: Siamese) -> dict[str, pd.DataFr
 def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor:
     """Outputs of a layer for the test images, (N, width)."""
     outputs = network.project if layer == PROJECTION else network.encoder.forward
-    images, device = experiment.test.images, experiment.device
-    return extract(network, images, experiment.plain, outputs=outputs, device=device)
+    return experiment.read(network, experiment.test.images, outputs)
 
 
 def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
@@ -191,10 +189,7 @@ def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
 def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
     """Test scores (N, classes) of a linear probe, its penalty chosen on training images."""
     train, test = experiment.train, experiment.test
-    features = [
-        extract(network.encoder, part.images, experiment.plain, device=experiment.device)
-        for part in (train, test)
-    ]
+    features = [experiment.read(network.encoder, part.images) for part in (train, test)]
     held_out = max(1, round(experiment.settings["validation_share"] * len(train.labels)))
     stream = generator(*experiment.name, "probe")
     chosen, fitted = torch.randperm(len(train.labels), generator=stream).tensor_split([held_out])
