@@ -22,6 +22,7 @@ from featlearn.noncontrastive.images.cells import (
     WITH,
     WITHOUT,
     Cell,
+    cell_of,
     cells,
     groups,
     runs,
@@ -126,7 +127,7 @@ def test_all_cells_of_figure_2_are_trained_at_desk(desk):
     settings = desk["parts"]
     names = {cell.name for cell in cells(settings)}
     assert len(names) == 4 * 2 * 2
-    assert all(Cell.of(name).name == name for name in names)
+    assert all(cell_of(name).name == name for name in names)
     assert {*runs(settings)} == names
     side_by_side = groups({**settings, "long": {"steps": 9}})
     assert [len(names) for names in side_by_side.values()] == [4, 4, 4, 4, 1]

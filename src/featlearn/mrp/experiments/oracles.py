@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 #: Sizes of the random instances.
-SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
+SAMPLES, PATCHES, DIMENSION, KERNELS = 2, 6, 5, 6
 #: Standard deviation of the kernels beside parallel patches: the products fall on all three
 #: branches of the activation.
 IDENTITY_STD = 0.3
@@ -48,9 +48,8 @@ def instances(q: int, stds: list[float], streams: Streams) -> pd.DataFrame:
         frames.append(rows(named, q=q, kernel_std=float(std)))
 
     for std in stds:
-        given = random_instance(streams(f"instance-{q}-{std}"), kernel_std=std, **SIZES)
-        check("printed", given, std)
-    given = random_instance(streams(f"identity-{q}"), kernel_std=IDENTITY_STD, **SIZES)
+        check("printed", random_instance(streams(f"instance-{q}-{std}"), std), std)
+    given = random_instance(streams(f"identity-{q}"), IDENTITY_STD)
     check("parallel", parallel_instance(given), IDENTITY_STD)
     return joined(*frames)
 
@@ -63,20 +62,12 @@ class Instance(NamedTuple):
     theta: Tensor
 
 
-def random_instance(
-    streams: Sequence[torch.Generator],
-    *,
-    samples: int,
-    patches: int,
-    dimension: int,
-    kernels: int,
-    kernel_std: float,
-) -> Instance:
+def random_instance(streams: Sequence[torch.Generator], kernel_std: float) -> Instance:
     """Gaussian patches and kernels, ``theta`` in [0.1, 0.9]."""
     double = {"dtype": torch.float64}
     return Instance(
-        x=draws(torch.randn, streams, samples, patches, dimension, **double),
-        w=kernel_std * draws(torch.randn, streams, kernels, dimension, **double),
+        x=draws(torch.randn, streams, SAMPLES, PATCHES, DIMENSION, **double),
+        w=kernel_std * draws(torch.randn, streams, KERNELS, DIMENSION, **double),
         theta=0.1 + (0.9 - 0.1) * draws(torch.rand, streams, **double),
     )
 

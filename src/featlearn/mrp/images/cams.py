@@ -127,16 +127,6 @@ class Erasures:
     bare: Tensor
 
 
-def erasures(name: str, pictures: Pictures) -> Erasures:
-    """Pictures of one kind (all multi-view, or all single-view) with their parts erased."""
-    parts = pictures.parts_of_class[pictures.labels]
-    if bool(pictures.single_view.any()):
-        parts = parts.gather(1, pictures.view[:, None])
-    without = torch.stack([erase(pictures, part) for part in parts.unbind(1)])
-    return Erasures(name, pictures, parts, own_masks(pictures, parts), without,
-                    erase(pictures, pictures.own))  # fmt: skip
-
-
 def own_masks(pictures: Pictures, parts: Tensor) -> Tensor:
     """Pixels (N, P, S, S) of the parts with the numbers (N, P)."""
     found = []
@@ -148,11 +138,20 @@ def own_masks(pictures: Pictures, parts: Tensor) -> Tensor:
 
 
 def erasures_of_tests(experiment: PictureExperiment, count: int) -> list[Erasures]:
-    """The first ``count`` test pictures of each kind."""
+    """The first ``count`` test pictures of each kind, multi-view or one of the single views."""
     multi, *single = experiment.test
     kinds = {"multi_view": multi}
     kinds |= {f"single_view_{view + 1}": pictures for view, pictures in enumerate(single)}
-    return [erasures(name, own.subset(slice(count))) for name, own in kinds.items()]
+    found = []
+    for name, own in kinds.items():
+        pictures = own.subset(slice(count))
+        parts = pictures.parts_of_class[pictures.labels]
+        if bool(pictures.single_view.any()):
+            parts = parts.gather(1, pictures.view[:, None])
+        without = torch.stack([erase(pictures, part) for part in parts.unbind(1)])
+        masks, bare = own_masks(pictures, parts), erase(pictures, pictures.own)
+        found.append(Erasures(name, pictures, parts, masks, without, bare))
+    return found
 
 
 @dataclass(frozen=True)

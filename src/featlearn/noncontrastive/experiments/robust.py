@@ -10,13 +10,14 @@ from featlearn.core.files import read_tensors
 from featlearn.core.frames import stacked
 from featlearn.images.activation_maximisation import GREY, likeness, of_last_layer, pixels
 from featlearn.images.methods.siamese import Siamese
+from featlearn.images.probes import score
 from featlearn.noncontrastive.images.cells import ROBUST_TRAINED, UNTRAINED, WITHOUT
 from featlearn.noncontrastive.images.experiment import (
     PROJECTION,
     HeadExperiment,
-    accuracy,
     correlations,
     effective_rank,
+    probed,
     read_off,
     spectrum,
 )
@@ -68,7 +69,7 @@ def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame,
         "likeness": alike,
         "distinct": distinct,
         "live": float(live.double().mean()),
-        "accuracy": accuracy(experiment, network),
+        "accuracy": score(probed(experiment, network), experiment.test.labels),
         "rank": effective_rank(spectrum(correlations(read_off(experiment, network, PROJECTION)))),
     }
     quantities = pd.DataFrame({"quantity": list(values), "value": list(values.values())})

@@ -40,10 +40,6 @@ class Cell:
         """E.g. ``identity-batch-self``."""
         return f"{self.head}-{self.norm}-{self.target}"
 
-    @classmethod
-    def of(cls, name: str) -> Cell:
-        return cls(*name.split("-"))
-
 
 def cells(settings: Mapping[str, Any]) -> list[Cell]:
     """All cells of a data set, in the order of the figure."""
@@ -79,7 +75,7 @@ def without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 def cell_of(run: str) -> Cell:
     """The cell that a training belongs to."""
-    return Cell.of(LONG_CELL if run == LONG else run)
+    return Cell(*(LONG_CELL if run == LONG else run).split("-"))
 
 
 def training_of(run: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -181,11 +181,6 @@ def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor
     return experiment.read(network, experiment.test.images, outputs)
 
 
-def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
-    """Accuracy on the test images of :func:`probed`."""
-    return score(probed(experiment, network), experiment.test.labels)
-
-
 def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
     """Test scores (N, classes) of a linear probe, its penalty chosen on training images."""
     train, test = experiment.train, experiment.test
