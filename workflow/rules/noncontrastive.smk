@@ -1,7 +1,7 @@
 # Wen & Li: how the prediction head keeps non-contrastive learning from collapse.
 
+from featlearn.noncontrastive import config as head_config
 from featlearn.noncontrastive.images import cells as head_cells
-from featlearn.noncontrastive.images import config as head_config
 
 # images: part-composed pictures always, real ones where the config names some
 HEAD_SETS = config["noncontrastive"]["images"]

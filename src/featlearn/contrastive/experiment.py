@@ -148,14 +148,11 @@ class Downstream:
     """
 
     def __init__(self, experiment: Experiment):
-        self.experiment = experiment
-        train_samples, test_samples = (
-            experiment.config["probe"][name] for name in ("train_samples", "test_samples")
-        )
+        self.experiment, sizes = experiment, experiment.config["probe"]
         self.direction = label_direction(experiment.spec, experiment.streams("labels"))
         self.direction = self.direction.to(experiment.device)
-        self.train = experiment.samples("probe-train", train_samples)
-        self.test = experiment.samples("probe-test", test_samples)
+        self.train = experiment.samples("probe-train", sizes["train_samples"])
+        self.test = experiment.samples("probe-test", sizes["test_samples"])
         self.y_train = responses(self.train.z, self.direction)
         self.y_test = responses(self.test.z, self.direction)
 
@@ -174,10 +171,8 @@ class Downstream:
 
     def atoms(self) -> Probe:
         """Linear probe on ``M^T x``: the best linear view, with few coordinates."""
-        return self._probe(
-            torch.bmm(self.train.x, self.experiment.atoms),
-            torch.bmm(self.test.x, self.experiment.atoms),
-        )
+        atoms = self.experiment.atoms
+        return self._probe(torch.bmm(self.train.x, atoms), torch.bmm(self.test.x, atoms))
 
     def bayes(self) -> dict[str, Tensor]:
         """NMSE and accuracy of the posterior mean of ``y``: the floor of any estimator."""
