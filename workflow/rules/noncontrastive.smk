@@ -81,7 +81,7 @@ experiment(
 
 # Figure 5: pictures that channels of adversarially trained networks respond to. Of the data
 # sets whose config has a group `robust`.
-ROBUST_SETS = {name: HEAD_SETS[name] for name in head_cells.robust_sets(HEAD_SETS)}
+ROBUST_SETS = {name: one for name, one in HEAD_SETS.items() if one["robust"] is not None}
 ROBUST_JOBS = [
     {"head_set": name, "replicate": replicate}
     for name, settings in ROBUST_SETS.items()

@@ -275,7 +275,7 @@ def train_classifier(
                     wrong_mass=down.wrong_mass,
                     strength=capture_strength(w, features),
                 )
-            report(step, partial(_loss_words, down.loss))
+            report(step, lambda loss=down.loss: {"loss": f"{float(loss.mean()):.4f}"})
             if step == steps:
                 break
             if head_rate:
@@ -286,10 +286,6 @@ def train_classifier(
             step += 1
             loop.after(step, state)
     return Classifier(w, u, trace)
-
-
-def _loss_words(loss: Tensor) -> dict[str, str]:
-    return {"loss": f"{float(loss.mean()):.4f}"}
 
 
 def supervise(

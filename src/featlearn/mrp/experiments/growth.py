@@ -162,15 +162,6 @@ def one_kernel(job: Job) -> Results:
     return {"residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS)}
 
 
-def slope(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:
-    """Teacher-student gradient along the feature for kernels ``a v``: (R,).
-
-    ``z`` (R, N) are strengths, one patch a sample; ``a``, ``tau`` (R,) correlation and factor.
-    """
-    x, w = z.view(*z.shape, 1, 1), a.view(-1, 1, 1)
-    return teacher_student_descent(x, w, theta, activation, tau=tau).flatten()
-
-
 def residual_slopes(
     z: Tensor, theta: float, activation: Activation, capture_steps: Sequence[int]
 ) -> pd.DataFrame:
@@ -185,11 +176,14 @@ def residual_slopes(
         return torch.full_like(a, float(teacher_factor(schedule, step, theta, 1, activation.q)))
 
     delta = (factors("constant", 0) - 1 - (1 - theta) / theta).unsqueeze(1)
+    # one patch a sample, of strength z; kernels a v along the feature
+    x, w = z.view(*z.shape, 1, 1), a.view(-1, 1, 1)
     offset = captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
     frames = []
     for schedule in SCHEDULES:
         for step in capture_steps:
-            gradient = slope(z, a, theta, factors(schedule, step), activation)
+            tau = factors(schedule, step)
+            gradient = teacher_student_descent(x, w, theta, activation, tau=tau).flatten()
             frames.append(tidy({"schedule": [schedule], "replicate": range(len(z))},
                                capture_step=step, slope=gradient, offset_slope=offset))  # fmt: skip
     return pd.concat(frames, ignore_index=True)

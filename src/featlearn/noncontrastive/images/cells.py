@@ -99,8 +99,3 @@ def robust_cell(arm: str, robust: Mapping[str, Any]) -> Cell:
     """Head, norm and target of an arm of Figure 5, from the group ``robust`` of a data set."""
     head = robust["head"] if arm == WITH else "none"
     return Cell(head, robust["norm"], robust["target"])
-
-
-def robust_sets(sets: Mapping[str, Any]) -> list[str]:
-    """Data sets that Figure 5 is made of."""
-    return [name for name, settings in sets.items() if settings["robust"] is not None]
