@@ -9,12 +9,13 @@ import torch
 
 from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
-from featlearn.contrastive.images.config import ARMS, START, ordered, state
+from featlearn.contrastive.images.config import ARMS, START, ordered
 from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class, mean_colour
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.frames import tidy
+from featlearn.images.data.on_disk import state_of
 from featlearn.images.rng import Draws
 from unit import ROOT
 
@@ -37,7 +38,7 @@ def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     gpu = load({"scale": "gpu"}, ROOT)["contrastive"]["images"]
     assert ordered(gpu) == ["shapes", "cifar10"]
     gpu["cifar10"]["real"]["path"] = str(tmp_path / "cifar10")
-    assert state(gpu["cifar10"]) == ""
+    assert state_of(gpu["cifar10"]["real"])[0] == ""
     absent = ImageExperiment("cifar10", gpu["cifar10"], tmp_path, 0, 0)
     with pytest.raises(FeatlearnError, match=r"contrastive.images.cifar10.real: .*cifar10"):
         _ = absent.images.train

@@ -275,7 +275,7 @@ def train_classifier(
                     wrong_mass=down.wrong_mass,
                     strength=capture_strength(w, features),
                 )
-            report(step, lambda loss=down.loss: {"loss": f"{float(loss.mean()):.4f}"})
+            report(step, partial(_loss_words, down.loss))
             if step == steps:
                 break
             if head_rate:
@@ -286,6 +286,10 @@ def train_classifier(
             step += 1
             loop.after(step, state)
     return Classifier(w, u, trace)
+
+
+def _loss_words(loss: Tensor) -> dict[str, str]:
+    return {"loss": f"{float(loss.mean()):.4f}"}
 
 
 def supervise(

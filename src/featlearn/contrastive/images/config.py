@@ -8,7 +8,6 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
-from featlearn.images.data.on_disk import state_of
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,3 @@ def contains(images: Mapping[str, Any]) -> str:
         for settings in images.values()
     )
     return "measured" if own else "stand-in"
-
-
-def state(settings: Mapping[str, Any]) -> str:
-    """A digest of the files of a set of real images; empty, for a plan, if they are not there."""
-    return state_of(settings["real"])[0]

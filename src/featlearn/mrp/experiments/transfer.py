@@ -161,9 +161,11 @@ def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
     """Accuracies of one classifier; ``classes`` is all, old or new."""
     old, w, u = case.old_classes, outcome.w, outcome.u
     encoded = encoder(w, problem.activation)
-    score: Callable[[Tensor], Tensor] = partial(class_scores, u=u)
+    score: Callable[[Tensor], Tensor]
     if u is None:
         score = new_heads(encoded, problem.train, problem.validation, case.classes).heads.scores
+    else:
+        score = partial(class_scores, u=u)
     predictions = predicted(problem.tests, lambda one: score(encoded(one)))
     groups = {"all": slice(None), "old": slice(0, old)}
     if case.new_classes:

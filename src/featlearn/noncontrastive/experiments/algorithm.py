@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def measure(job: Job) -> Results:
     frames = []
     for seen in train(spec, variants, start, streams, device=job.device, **config["training"]):
         frames.append(_history(seen, variants, spec))
-        progress.report(seen.step, lambda seen=seen: {"loss": f"{seen.loss[0].mean():.3f}"})
+        progress.report(seen.step, partial(dict, loss=f"{seen.loss[0].mean():.3f}"))
     flow = pd.concat(_flow(spec, variants, config["training"]), ignore_index=True)
     return {"history": pd.concat(frames, ignore_index=True), "flow": flow}
 
