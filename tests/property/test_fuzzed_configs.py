@@ -22,6 +22,7 @@ from featlearn.core import points, sweeps
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import GIVEN
+from featlearn.images.data.on_disk import state_of
 from featlearn.mrp.images import config as image_config
 from featlearn.own_images import config as real_config
 from unit import ROOT
@@ -112,7 +113,7 @@ def checked(user: dict[str, Any]) -> dict[str, Any]:
     refuse(real_config.faults(config["real_images"]))
     for own in config["contrastive"]["images"].values():
         if not contrastive_images.is_made(own):
-            contrastive_images.state(own)
+            state_of(own["real"])
     return config
 
 

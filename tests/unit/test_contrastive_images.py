@@ -9,12 +9,13 @@ import torch
 
 from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
-from featlearn.contrastive.images.config import ARMS, START, ordered, state
+from featlearn.contrastive.images.config import ARMS, START, ordered
 from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class, mean_colour
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.frames import tidy
+from featlearn.images.data.on_disk import state_of
 from featlearn.images.rng import Draws
 from unit import ROOT
 
@@ -30,15 +31,15 @@ def section(smoke):
 
 
 def experiment(settings, replicate=0, cache="none"):
-    return ImageExperiment("images-validation", "shapes", settings, cache, 0, replicate)
+    return ImageExperiment("shapes", settings, cache, 0, replicate, stream="images-validation")
 
 
 def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     gpu = load({"scale": "gpu"}, ROOT)["contrastive"]["images"]
     assert ordered(gpu) == ["shapes", "cifar10"]
     gpu["cifar10"]["real"]["path"] = str(tmp_path / "cifar10")
-    assert state(gpu["cifar10"]) == ""
-    absent = ImageExperiment("images", "cifar10", gpu["cifar10"], tmp_path, 0, 0)
+    assert state_of(gpu["cifar10"]["real"])[0] == ""
+    absent = ImageExperiment("cifar10", gpu["cifar10"], tmp_path, 0, 0)
     with pytest.raises(FeatlearnError, match=r"contrastive.images.cifar10.real: .*cifar10"):
         _ = absent.images.train
 
@@ -86,7 +87,7 @@ def test_what_is_measured_of_the_start_and_of_a_training(section):
     patterns, pictures = measured.patterns(), measured.pictures()
     assert patterns["share"].between(0, 1).all()
     assert set(pictures["kind"]) == {"feature", "filter"}
-    points, _ = measured.map()
+    points = measured.map()["map"]
     assert len(points) == 40
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.contrastive import closed_forms, data, model, sampled
+from featlearn.contrastive import closed_forms, data, model
+from featlearn.contrastive.experiments import identities
 from featlearn.core.seeds import Streams
 
 SPEC = data.SparseCoding(atoms=8, dimension=16, activity=2.0)
@@ -217,9 +218,9 @@ def test_exact_baselines_and_the_floor_of_the_loss_have_their_values():
 def test_expectations_have_their_closed_forms():
     drawn = streams(2, "sampled")
     frame = pd.concat([
-        *sampled.growth_rates(drawn, 2), *sampled.one_atom(drawn, 4000),
-        *sampled.noise_alone(drawn, 4000), *sampled.sparse_and_dense(drawn, [32], 100),
-        *sampled.large_coordinates(drawn),
+        *identities.growth_rates(drawn, 2), *identities.one_atom(drawn, 4000),
+        *identities.noise_alone(drawn, 4000), *identities.sparse_and_dense(drawn, [32], 100),
+        *identities.large_coordinates(drawn),
     ])  # fmt: skip
     means = frame.groupby(["check", "setting"])[["measured", "predicted"]].mean()
     ratio = means["measured"] / means["predicted"]
@@ -237,12 +238,12 @@ def test_expectations_have_their_closed_forms():
 
 def test_one_masked_view_decodes_at_512_atoms_and_not_yet_at_128():
     """Section 4; a coordinate of a view has the sample's noise, and that of the mask as well."""
-    found = pd.concat(sampled.sparse_and_dense(streams(1), (32, 128, 512), 400))
+    found = pd.concat(identities.sparse_and_dense(streams(1), (32, 128, 512), 400))
     rows = found[found["check"] == "decoding_precision"]
     precision = rows.groupby("setting")["measured"].mean()
     for atoms in (128, 512):
         spec = data.SparseCoding(atoms, 8 * atoms)
-        silent = (1 - spec.p) * math.erfc(sampled.DECODING_THRESHOLD / (2 * spec.sigma))
+        silent = (1 - spec.p) * math.erfc(identities.DECODING_THRESHOLD / (2 * spec.sigma))
         assert precision[atoms] == pytest.approx(spec.p / (spec.p + silent), abs=0.06)
     assert precision[32] < precision[128] < 0.8
     assert precision[512] > 0.99
@@ -252,7 +253,7 @@ def test_without_augmentation_the_share_in_the_span_grows_as_its_closed_form():
     config = {"atoms": 8, "dimensions": [32, 64], "neurons": 200, "anchors": 2000,
               "negatives": 400, "learning_rate": 0.5, "steps": 6}  # fmt: skip
     streams = Streams(0, "contrastive", "wide-test", (0, 1))
-    seen = pd.concat(sampled.no_augmentation(streams, config))
+    seen = pd.concat(identities.no_augmentation(streams, config))
     for dimension in config["dimensions"]:
         rates = closed_forms.stage_one_rates(data.SparseCoding(8, dimension), "none", 400, 0.001)
         signal, dense = ((1 + 0.5 * rate) ** 12 for rate in rates)

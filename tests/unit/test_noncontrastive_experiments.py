@@ -63,8 +63,7 @@ def test_a_start_whose_noise_fades_for_ever_ends():
     """It crawled: the size of a neuron that has its feature moves by rounding alone."""
     b = torch.tensor([[[0.178, -0.831], [-0.02, 0.21]]], dtype=torch.float64) / 1e3
     start = State(b, torch.eye(2).double().unsqueeze(0), torch.zeros(1, 2, 2).double())
-    data = {"patches": 16, "feature_patches": 4}
-    case = starts.Case(1_000_000, (2.0, 1.0), 0.1, 2, data)
+    case = starts.Case(PatchData(1_000_000, 16, 4, (2.0, 1.0)), 0.1)
     ended = starts.follow({"one": case}, {"one": start}, "head", end=1e4, rtol=1e-3)["one"]
     assert (starts.shares(ended).amax(-1) > 0.8).all()
 

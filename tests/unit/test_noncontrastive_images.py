@@ -11,10 +11,10 @@ import torch
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.frames import tidy
+from featlearn.noncontrastive import config as paper_config
 from featlearn.noncontrastive.analysis import images as images_analysis
 from featlearn.noncontrastive.analysis import robust as robust_analysis
 from featlearn.noncontrastive.experiments.robust import look_at
-from featlearn.noncontrastive.images import config as image_config
 from featlearn.noncontrastive.images import experiment as measuring
 from featlearn.noncontrastive.images.cells import (
     ROBUST_ARMS,
@@ -22,6 +22,7 @@ from featlearn.noncontrastive.images.cells import (
     WITH,
     WITHOUT,
     Cell,
+    cell_of,
     cells,
     groups,
     runs,
@@ -126,7 +127,7 @@ def test_all_cells_of_figure_2_are_trained_at_desk(desk):
     settings = desk["parts"]
     names = {cell.name for cell in cells(settings)}
     assert len(names) == 4 * 2 * 2
-    assert all(Cell.of(name).name == name for name in names)
+    assert all(cell_of(name).name == name for name in names)
     assert {*runs(settings)} == names
     side_by_side = groups({**settings, "long": {"steps": 9}})
     assert [len(names) for names in side_by_side.values()] == [4, 4, 4, 4, 1]
@@ -142,8 +143,8 @@ def test_all_cells_of_figure_2_are_trained_at_desk(desk):
 
 def test_missing_images_can_be_planned(smoke):
     absent = {"kind": "torchvision", "name": "CIFAR10", "root": "no/such/folder", "size": 32}
-    states, lines = image_config.states({**smoke, "cifar10": {**smoke["parts"], "data": absent}})
-    assert states["cifar10"] == image_config.MISSING != states["digits"]
+    states, lines = paper_config.states({**smoke, "cifar10": {**smoke["parts"], "data": absent}})
+    assert states["cifar10"] == "" != states["digits"]
     (line,) = lines
     assert line.startswith("noncontrastive.images.cifar10.data: ")
 

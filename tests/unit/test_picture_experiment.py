@@ -12,7 +12,7 @@ from featlearn.images.train import replicate as room
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison
 from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
-from featlearn.mrp.experiments.images_transfer import detected, transferred
+from featlearn.mrp.experiments.images_transfer import detected, started, transferred
 from featlearn.mrp.images import downstream
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced
@@ -174,7 +174,8 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
     weights = experiment.encoder("cnn").state_dict()
     before = dict.fromkeys(METHOD_COLOURS, weights) | {"from scratch": None}
     methods = list(before)
-    found = transferred(experiment, before, config)
+    given = experiment, config, lambda: started(experiment, config, before, print)
+    found = transferred(*given)
     assert found.groupby(["classes", "method"])["quantity"].agg(set).to_dict() == {
         ("mixed", method): set(QUANTITIES) for method in methods
     }
@@ -182,7 +183,7 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
     wide = found.pivot_table(index="quantity", columns="method", values="value")
     for method in methods:
         assert (wide[method] == wide["from scratch"]).all()
-    precision = detected(experiment, before, config)
+    precision = detected(*given)
     assert precision.groupby("method", sort=False)["quantity"].agg(list).to_dict() == {
         method: ["ap", "ap50", "ap75"] for method in methods
     }

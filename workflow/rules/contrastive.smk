@@ -2,6 +2,7 @@
 
 from featlearn.contrastive import config as contrastive_config
 from featlearn.contrastive.images import config as contrastive_images
+from featlearn.images.data.on_disk import state_of
 
 CONTRASTIVE = config["contrastive"]
 SCALING = CONTRASTIVE["scaling"]
@@ -86,7 +87,7 @@ experiment("contrastive", "identities")
 PICTURE_SETS = CONTRASTIVE["images"]
 # real images that are not there: a plan can be made, the job that opens them says what is missing
 PICTURE_STATES = {
-    name: contrastive_images.state(settings)
+    name: state_of(settings["real"])[0]
     for name, settings in PICTURE_SETS.items()
     if not contrastive_images.is_made(settings)
 }

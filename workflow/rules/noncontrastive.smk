@@ -1,7 +1,7 @@
 # Wen & Li: how the prediction head keeps non-contrastive learning from collapse.
 
+from featlearn.noncontrastive import config as head_config
 from featlearn.noncontrastive.images import cells as head_cells
-from featlearn.noncontrastive.images import config as head_config
 
 # images: part-composed pictures always, real ones where the config names some
 HEAD_SETS = config["noncontrastive"]["images"]
@@ -17,8 +17,10 @@ HEAD_JOBS = [
     for replicate in range(settings["replicates"])
 ]
 # what a training side by side depends on, and what one of Figure 5 does
-HEAD_SETTINGS = {name: head_cells.head_settings(HEAD_SETS[name]) for name in HEAD_SETS}
-ROBUST_SETTINGS = {name: head_cells.robust_settings(HEAD_SETS[name]) for name in HEAD_SETS}
+HEAD_SETTINGS = {name: head_cells.without(HEAD_SETS[name], "robust") for name in HEAD_SETS}
+ROBUST_SETTINGS = {
+    name: head_cells.without(HEAD_SETS[name], "encoder", "training", "long") for name in HEAD_SETS
+}
 # decoded images of real sets; files that changed since are decoded again
 HEAD_IMAGES = {
     "each": "head_set",
@@ -79,7 +81,7 @@ experiment(
 
 # Figure 5: pictures that channels of adversarially trained networks respond to. Of the data
 # sets whose config has a group `robust`.
-ROBUST_SETS = {name: HEAD_SETS[name] for name in head_cells.robust_sets(HEAD_SETS)}
+ROBUST_SETS = {name: one for name, one in HEAD_SETS.items() if one["robust"] is not None}
 ROBUST_JOBS = [
     {"head_set": name, "replicate": replicate}
     for name, settings in ROBUST_SETS.items()

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
+
+from featlearn.core.seeds import draws
 
 DictionaryKind = Literal["hadamard", "qr", "spiky"]
 #: How the two views of a sample are masked.
@@ -199,12 +202,9 @@ def positives(
 def label_direction(spec: SparseCoding, streams: Sequence[torch.Generator]) -> Tensor:
     """``w*`` (R, d) of Definition 3.1: magnitudes uniform in :data:`LABEL_RANGE`, random signs."""
     low, high = LABEL_RANGE
-    drawn = []
-    for stream in streams:
-        size = torch.rand(spec.atoms, generator=stream, dtype=torch.float64)
-        sign = 1.0 - 2.0 * torch.randint(2, (spec.atoms,), generator=stream).double()
-        drawn.append(sign * (low + (high - low) * size))
-    return torch.stack(drawn)
+    size = draws(torch.rand, streams, spec.atoms, dtype=torch.float64)
+    sign = 1.0 - 2.0 * draws(partial(torch.randint, 2), streams, spec.atoms).double()
+    return sign * (low + (high - low) * size)
 
 
 def responses(z: Tensor, direction: Tensor) -> Tensor:

@@ -36,13 +36,13 @@ from featlearn.contrastive.measure import (
 from featlearn.contrastive.model import Batch, encode, initial_weights
 from featlearn.contrastive.train import (
     Learner,
-    Report,
     Thresholds,
     Trained,
     Training,
     settings,
     train,
 )
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 
 #: Samples on which a learner is watched during training.
@@ -117,13 +117,12 @@ class Experiment:
         return Watch(Batch(anchor, positive, drawn.x[:, WATCHED:]), own, tau)
 
     def train(
-        self,
-        arm: Arm,
-        record_every: int,
-        report: Report | None = None,
-        downstream: Downstream | None = None,
+        self, arm: Arm, record_every: int, label: str, downstream: Downstream | None = None
     ) -> Trained:
-        """Train an arm, watching weights, behaviour and, with ``downstream``, the probe's error."""
+        """Train an arm, watching weights, behaviour and, with ``downstream``, the probe's error.
+
+        ``label``: of the progress lines.
+        """
         training, tau = arm.training, arm.training.tau
         streams = on_device(self.streams("training"), self.device)
         start = self.initial_weights(arm.norm)
@@ -137,8 +136,8 @@ class Experiment:
             seen |= {} if downstream is None else {"nmse": downstream.error(w, b)}
             return {**seen, "objective": seen["loss"] + regulariser}
 
-        extra = {} if report is None else {"report": report}
-        return train(learner, record_every=record_every, observe=observe, **extra)
+        report = Progress(label, training.steps).report
+        return train(learner, record_every=record_every, observe=observe, report=report)
 
 
 class Downstream:
@@ -149,14 +148,11 @@ class Downstream:
     """
 
     def __init__(self, experiment: Experiment):
-        self.experiment = experiment
-        train_samples, test_samples = (
-            experiment.config["probe"][name] for name in ("train_samples", "test_samples")
-        )
+        self.experiment, sizes = experiment, experiment.config["probe"]
         self.direction = label_direction(experiment.spec, experiment.streams("labels"))
         self.direction = self.direction.to(experiment.device)
-        self.train = experiment.samples("probe-train", train_samples)
-        self.test = experiment.samples("probe-test", test_samples)
+        self.train = experiment.samples("probe-train", sizes["train_samples"])
+        self.test = experiment.samples("probe-test", sizes["test_samples"])
         self.y_train = responses(self.train.z, self.direction)
         self.y_test = responses(self.test.z, self.direction)
 
@@ -175,10 +171,8 @@ class Downstream:
 
     def atoms(self) -> Probe:
         """Linear probe on ``M^T x``: the best linear view, with few coordinates."""
-        return self._probe(
-            torch.bmm(self.train.x, self.experiment.atoms),
-            torch.bmm(self.test.x, self.experiment.atoms),
-        )
+        atoms = self.experiment.atoms
+        return self._probe(torch.bmm(self.train.x, atoms), torch.bmm(self.test.x, atoms))
 
     def bayes(self) -> dict[str, Tensor]:
         """NMSE and accuracy of the posterior mean of ``y``: the floor of any estimator."""

@@ -21,6 +21,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from featlearn.core.seeds import draws
+
 
 def symmetrised_relu(u: Tensor, b: Tensor) -> Tensor:
     """``h = ReLU(u - b) - ReLU(-u - b)`` for ``u`` (..., n, m) and thresholds ``b`` (..., m).
@@ -60,8 +62,7 @@ def initial_weights(
 ) -> Tensor:
     """Weights (R, m, D), float32: Gaussian, with ``E ||w_i||^2 = norm**2`` (``sigma_0^2 d_1``)."""
     std = norm / dimension**0.5
-    drawn = [torch.randn((neurons, dimension), generator=s) for s in streams]
-    return std * torch.stack(drawn)
+    return std * draws(torch.randn, streams, neurons, dimension)
 
 
 class Batch(NamedTuple):

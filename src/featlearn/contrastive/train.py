@@ -256,13 +256,10 @@ class Learner:
         self.moments["end"] = self.state()
 
 
-def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
-    pass
-
-
 def train(
-    learner: Learner, *, record_every: int, observe: Observe | None = None, report: Report = _silent
-) -> Trained:
+    learner: Learner, *, record_every: int, observe: Observe | None = None,
+    report: Report = lambda *_: None,
+) -> Trained:  # fmt: skip
     """Train for ``learner.training.steps`` steps.
 
     Without a schedule there is neither T1 nor T2; the moments of these names are then a third and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,12 @@ def _like(seen: pd.Series[Any], wanted: Any) -> Any:
     if isinstance(wanted, (list, tuple)):
         return seen.isin(wanted)
     return np.isclose(seen, wanted) if isinstance(wanted, float) else seen == wanted
+
+
+def stacked(parts: Iterable[Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
+    """The frames of each name one below the other; every part has the same names."""
+    kept = [*parts]
+    return {name: pd.concat([part[name] for part in kept], ignore_index=True) for name in kept[0]}
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Losses of several networks at once."""
+"""Losses and errors of several networks at once."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def cross_entropies(scores: Tensor, labels: Tensor) -> Tensor:
         return functional.cross_entropy(scores.mT, labels, reduction="none")
     each = functional.cross_entropy(scores.flatten(0, 1), labels.flatten(), reduction="none")
     return each.view(labels.shape)
+
+
+def relative_error(value: Tensor, wanted: Tensor) -> Tensor:
+    """``|value - wanted| / |wanted|`` over all axes but the first: (R,)."""
+    value, wanted = value.flatten(1), wanted.flatten(1)
+    return (value - wanted).norm(dim=1) / wanted.norm(dim=1)

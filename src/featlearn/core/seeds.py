@@ -7,9 +7,9 @@ paper, experiment, replicate, purpose): adding one never moves the numbers of an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
@@ -60,3 +60,12 @@ class Streams:
             generator(self.seed, self.paper, self.experiment, replicate, purpose)
             for replicate in self.replicates
         ]
+
+
+def draws(
+    draw: Callable[..., torch.Tensor], streams: Sequence[torch.Generator], *shape: int, **more: Any
+) -> torch.Tensor:
+    """(R, *shape): what ``draw``, e.g. ``torch.randn``, gives each replicate from its stream."""
+    import torch
+
+    return torch.stack([draw(shape, generator=stream, **more) for stream in streams])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core.seeds import generator
+from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.train.features import evaluating
 
@@ -50,6 +52,19 @@ def maximise_channels(
             step = slope / slope.flatten(1).norm(dim=1).clamp_min(1e-12).view(-1, 1, 1, 1)
             images = (images.detach() + rate * step).clamp_(0, 1)
     return images.detach()
+
+
+def of_last_layer(
+    encoder: Encoder, plain: Augment, size: int, dials: Mapping[str, Any], name: tuple[object, ...]
+) -> Tensor:
+    """:func:`maximise_channels` of the first ``channels`` of the last layer, on the CPU.
+
+    ``plain``: what normalises the encoder's inputs. ``dials``: channels, steps, rate and pull.
+    """
+    options = {key: dials[key] for key in ("steps", "rate", "pull")}
+    channels, stream = range(min(dials["channels"], encoder.width)), (*name, "visualisation")
+    return maximise_channels(encoder, encoder.last_layer, channels, size, plain.mean, plain.std,
+                             stream, **options).cpu()  # fmt: skip
 
 
 def chroma_share(signal: Tensor) -> Tensor:

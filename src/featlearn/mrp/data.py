@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
 
 
@@ -192,17 +192,24 @@ def _sample_one(
 
     active = torch.rand((n, k, views), generator=stream) < spec.sparsity / k
     active[torch.arange(n), y] = True
-    total = _total_strength(spec, y, is_single, strong, active, stream)
+    # of every feature: off-class, main, or main times rho where weak
+    off = _uniform(spec.off_strength, (n, k, views), stream)
+    main = _uniform(spec.main_strength, (n, k, views), stream) * spec.main_scale
+    own = (torch.arange(k) == y[:, None])[:, :, None]
+    hidden = is_single[:, None] & (torch.arange(views) != strong[:, None])
+    weak = torch.tensor(spec.weak_strength, dtype=torch.float64)
+    factor = torch.where(own & hidden[:, None, :], weak, 1.0)
+    total = torch.where(active, torch.where(own, main, off) * factor, 0.0)
     owner, strength = _place(spec, active, total, stream)
 
     present = owner >= 0
     flat = features.reshape(spec.features, spec.dimension)
-    main = flat[owner.clamp_min(0)] * strength.unsqueeze(-1)
+    held = flat[owner.clamp_min(0)] * strength.unsqueeze(-1)
     alpha = _uniform((0, spec.feature_noise), (n, spec.patches, spec.features), stream)
     on_feature = torch.tensor(spec.noise / spec.dimension**0.5, dtype=torch.float64)
     std = torch.where(present, on_feature, spec.background_std)
     gaussian = torch.randn((n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64)
-    x = main + alpha @ flat
+    x = held + alpha @ flat
     if not noiseless:
         x += std.unsqueeze(-1) * gaussian
     return Samples(
@@ -214,26 +221,6 @@ def _sample_one(
         strength=strength.to(dtype),
         owner=owner,
     )
-
-
-def _total_strength(
-    spec: MultiView,
-    y: Tensor,
-    is_single: Tensor,
-    strong: Tensor,
-    active: Tensor,
-    stream: torch.Generator,
-) -> Tensor:
-    """``Z_v`` of every feature, (N, k, L): off-class, main, or main times ``rho`` where weak."""
-    shape = tuple(active.shape)
-    off = _uniform(spec.off_strength, shape, stream)
-    main = _uniform(spec.main_strength, shape, stream) * spec.main_scale
-    view = torch.arange(spec.features_per_class)
-    own = (torch.arange(spec.classes) == y[:, None])[:, :, None]
-    weak = own & is_single[:, None, None] & (view != strong[:, None])[:, None, :]
-    factor = torch.where(weak, torch.tensor(spec.weak_strength, dtype=torch.float64), 1.0)
-    total = torch.where(own, main, off) * factor
-    return torch.where(active, total, 0.0)
 
 
 def _place(
@@ -357,11 +344,8 @@ class Problem:
 
     def masks(self, theta: float, step: int) -> Tensor:
         """(R, N, P) bool: training patches that the mask of a step keeps, a share ``theta``."""
-        shape = self.train.x.shape[1:3]
-        kept = [
-            torch.rand(shape, generator=stream) < theta for stream in self.streams(f"masks-{step}")
-        ]
-        return torch.stack(kept).to(self.device).repeat(len(self.specs), 1, 1)
+        drawn = draws(torch.rand, self.streams(f"masks-{step}"), *self.train.x.shape[1:3])
+        return (drawn < theta).to(self.device).repeat(len(self.specs), 1, 1)
 
     def blocks(self, w: Tensor) -> Tensor:
         """(R, k, K): the fixed head of the supervised network with kernels ``w``."""

@@ -34,11 +34,8 @@ def prepared(x: Tensor, kernels: int, steps: int, activation: Activation) -> Ten
     if x.device.type != "cpu" or not devices.worth_compiling(work):
         return x
     trial = x.new_zeros((2, 3, 32))
-
-    def attempt() -> None:
-        summed(trial, activation.q)
-
-    return patch_major(x) if devices.compiler_works(attempt) else x
+    works = devices.compiler_works(lambda: summed(trial, activation.q))
+    return patch_major(x) if works else x
 
 
 def patch_major(x: Tensor) -> Tensor:

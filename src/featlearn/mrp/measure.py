@@ -59,6 +59,11 @@ def predict(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> P
     return Prediction(class_scores(h, u), samples.y, samples.strong)
 
 
+def predicted(tests: Mapping[str, Samples], scores: Encode) -> dict[str, Prediction]:
+    """Of each kind of samples, by their ``scores``."""
+    return {kind: Prediction(scores(test), test.y, test.strong) for kind, test in tests.items()}
+
+
 # Each a number a replicate (R,), by name.
 
 
@@ -133,10 +138,7 @@ def head(problem: Problem, on: Tensor | Encode) -> dict[str, Tensor]:
     """A new head on kernels (R, K, d), or on what else makes features of samples."""
     encode = encoder(on, problem.activation) if isinstance(on, Tensor) else on
     chosen = new_heads(encode, problem.train, problem.validation, problem.spec.classes)
-    tests = {
-        kind: Prediction(chosen.heads.scores(encode(test)), test.y, test.strong)
-        for kind, test in problem.tests.items()
-    }
+    tests = predicted(problem.tests, lambda test: chosen.heads.scores(encode(test)))
     return {
         "train_accuracy": chosen.train_accuracy,
         "validation_accuracy": chosen.validation_accuracy,
@@ -149,10 +151,7 @@ def head(problem: Problem, on: Tensor | Encode) -> dict[str, Tensor]:
 def majority(problem: Problem) -> dict[str, Tensor]:
     """Always the class that is most frequent among the training labels."""
     counts = torch.nn.functional.one_hot(problem.train.y, problem.spec.classes).sum(1).double()
-    tests = {
-        kind: Prediction(counts[:, None].expand(*test.y.shape, -1), test.y, test.strong)
-        for kind, test in problem.tests.items()
-    }
+    tests = predicted(problem.tests, lambda test: counts[:, None].expand(*test.y.shape, -1))
     return {"train_accuracy": counts.amax(1) / counts.sum(1), **accuracies(tests)}
 
 

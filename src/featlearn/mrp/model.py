@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from featlearn.core.seeds import draws
+
 
 @dataclass(frozen=True)
 class Activation:
@@ -40,9 +42,7 @@ def initial_kernels(
     count: int, dimension: int, sigma_0: float, streams: Sequence[torch.Generator]
 ) -> Tensor:
     """Kernels ``N(0, sigma_0**2 I)``: (R, K, d) float32."""
-    return torch.stack(
-        [sigma_0 * torch.randn((count, dimension), generator=stream) for stream in streams]
-    )
+    return sigma_0 * draws(torch.randn, streams, count, dimension)
 
 
 def encode(x: Tensor, w: Tensor, q: int, varrho: float) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -187,7 +187,7 @@ def pretrain(
             if step % record_every == 0:
                 look()
                 trace.add(step, strength=strength, **observed)
-            report(step, partial(_captured_words, hit))
+            report(step, lambda: {"captured": f"{int((hit >= 0).sum())}/{hit.numel()} features"})
             done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
             if done.any() or step == max_steps:
                 look()
@@ -206,11 +206,6 @@ def _finished(hit: Tensor, step: int, factor: float) -> Tensor:
     """(R,) bool: all captured, and ``factor`` times as long ago as that took."""
     last = hit.flatten(1).amax(1)
     return (hit.flatten(1) >= 0).all(1) & (step >= factor * last)
-
-
-def _captured_words(hit: Tensor) -> dict[str, str]:
-    captured = (hit >= 0).flatten(1)
-    return {"captured": f"{int(captured.sum())}/{captured.numel()} features"}
 
 
 def _refuse_diverged(w: Tensor, step: int) -> None:
@@ -302,43 +297,34 @@ def supervise(
     w: Tensor,
     *,
     learning_rate: float,
-    steps: int,
-    record_every: int = 20,
     head_too: bool = False,
     theta: float | None = None,
-    report: Report = silent,
+    **options: Any,
 ) -> Classifier:
     """The network of Lemma 1, kernels trained from their start ``w`` under fixed blocks.
 
     With ``head_too`` the head starts at the blocks and is trained as well, at the same rate.
     (From zero it would not leave the start: neither has a gradient without the other.) With
     ``theta`` masks augment the data: each step keeps each patch with that probability.
+    ``options``: of :func:`train_classifier`.
     """
     masks = None if theta is None else partial(problem.masks, theta)
     return train_classifier(
         problem.train.x, problem.train.y, w, problem.blocks(w), problem.activation,
-        encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0, steps=steps,
-        features=problem.features, masks=masks, record_every=record_every, report=report,
+        encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0,
+        features=problem.features, masks=masks, **options,
     )  # fmt: skip
 
 
-def finetune(
-    problem: Problem,
-    w: Tensor,
-    *,
-    encoder_rate: float,
-    head_rate: float,
-    steps: int,
-    order: Literal["simultaneous", "u_then_w"] = "simultaneous",
-    record_every: int = 20,
-    report: Report = silent,
-) -> Classifier:
-    """A new linear head from zero and the encoder ``w`` (R, K, d), trained together."""
+def finetune(problem: Problem, w: Tensor, **options: Any) -> Classifier:
+    """A new linear head from zero and the encoder ``w`` (R, K, d), trained together.
+
+    ``options``: of :func:`train_classifier`.
+    """
     head = w.new_zeros((w.shape[0], problem.spec.classes, w.shape[1]))
     return train_classifier(
-        problem.train.x, problem.train.y, w, head, problem.activation,
-        encoder_rate=encoder_rate, head_rate=head_rate, steps=steps, features=problem.features,
-        order=order, record_every=record_every, report=report,
+        problem.train.x, problem.train.y, w, head, problem.activation, features=problem.features,
+        **options,
     )  # fmt: skip
 
 

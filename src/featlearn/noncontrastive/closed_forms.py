@@ -44,11 +44,6 @@ class Terms:
     xi: Tensor  #: ``Xi_j``, what pulls the head back
 
 
-def _swap(x: Tensor, axis: int) -> Tensor:
-    """The other neuron's, or the other feature's."""
-    return x.flip(axis)
-
-
 def head_entries(e: Tensor) -> Tensor:
     """``(E_12, E_21)``, (..., 2), of a head (..., 2, 2)."""
     return torch.stack([e[..., 0, 1], e[..., 1, 0]], -1)
@@ -62,26 +57,26 @@ def terms(state: State, law: Law, view_noise: float, *, xi_as_printed: bool = Fa
     ``xi_as_printed``: Fact D.2 as printed, without the cross term of the squared determinant.
     """
     cubes = state.b**3
-    other = _swap(cubes, -2)
+    other = cubes.flip(-2)
     entry = head_entries(state.e)
     moments = noise_moments(state.g) * (law.noise / view_noise)[..., None, None]
     own = moments.diagonal(dim1=-2, dim2=-1)
     cross_noise = moments[..., 0, 1]
-    mixed = own + 2 * entry * cross_noise.unsqueeze(-1) + entry**2 * _swap(own, -1)
+    mixed = own + 2 * entry * cross_noise.unsqueeze(-1) + entry**2 * own.flip(-1)
     signal = cubes + entry.unsqueeze(-1) * other  # F_jl
     c0, c1 = law.both.unsqueeze(-2), law.square.unsqueeze(-2)
     u = (c1 * signal**2).sum(-1) + view_noise * mixed
     q = ((c1 * cubes**2).sum(-1) + view_noise * own).rsqrt()
     phi = q / u**1.5
     h = c1 * signal**2 + view_noise * mixed.unsqueeze(-1)
-    cross = c1 * signal * _swap(signal, -1)
-    wide, back = phi.unsqueeze(-1), _swap(entry, -1).unsqueeze(-1)  # E_kj
-    b2, weak = state.b**2, _swap(c0.expand_as(cubes), -1)
-    gain = c0 * wide * state.b**5 * _swap(h, -1)
-    borrowed = c0 * _swap(wide, -2) * back * other * b2 * _swap(_swap(h, -1), -2)
+    cross = c1 * signal * signal.flip(-1)
+    wide, back = phi.unsqueeze(-1), entry.flip(-1).unsqueeze(-1)  # E_kj
+    b2, weak = state.b**2, c0.expand_as(cubes).flip(-1)
+    gain = c0 * wide * state.b**5 * h.flip(-1)
+    borrowed = c0 * wide.flip(-2) * back * other * b2 * h.flip(-1).flip(-2)
     loss = weak * b2 * (
-        wide * _swap(cubes, -1) * cross
-        + _swap(wide, -2) * back * _swap(other, -1) * _swap(cross, -2)
+        wide * cubes.flip(-1) * cross
+        + wide.flip(-2) * back * other.flip(-1) * cross.flip(-2)
     )  # fmt: skip
     sigma = c0 * view_noise * wide * cubes * signal
     delta = c0 * wide * cubes * other * view_noise * mixed.unsqueeze(-1)
@@ -115,7 +110,7 @@ def feature_descent(named: Terms, factors: Printed = CORRECTED) -> Tensor:
 def head_descent(named: Terms, state: State, factors: Printed = CORRECTED) -> Tensor:
     """``(-dL/dE_12, -dL/dE_21)`` (..., 2): ``-Xi E + sum Delta - factor sum Sigma dE_{j,k}/dE``."""
     entry = head_entries(state.e)
-    slope = 2 * named.cross_noise.unsqueeze(-1) + 2 * entry * _swap(named.noise, -1)
+    slope = 2 * named.cross_noise.unsqueeze(-1) + 2 * entry * named.noise.flip(-1)
     taken = factors.head_noise * named.sigma.sum(-1) * slope
     return -named.xi * entry + named.delta.sum(-1) - taken
 
@@ -124,13 +119,13 @@ def noise_mixing(named: Terms, state: State, power: Tensor, factors: Printed = C
     """``C`` (..., 2, 2): ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r`` (A.1); ``power``: ``s**6``."""
     entry = head_entries(state.e)
     r, angle = state.residual, state.g[..., 0, 1].unsqueeze(-1)
-    own_pull, other_pull = named.sigma.sum(-1), _swap(named.sigma.sum(-1), -1)
-    back = _swap(entry, -1)
-    shared = 36 * _swap(r, -1) * angle
+    own_pull, other_pull = named.sigma.sum(-1), named.sigma.sum(-1).flip(-1)
+    back = entry.flip(-1)
+    shared = 36 * r.flip(-1) * angle
     diagonal = own_pull * (90 * r**2 + entry * shared)
     diagonal = diagonal + other_pull * (90 * back**2 * r**2 + back * shared)
     both = own_pull * entry + other_pull * back
-    off = both * (18 * r * _swap(r, -1) + 36 * angle**2)
+    off = both * (18 * r * r.flip(-1) + 36 * angle**2)
     scale = -factors.noise * power.unsqueeze(-1)
     mixing = torch.diag_embed(scale * diagonal)
     mixing[..., 0, 1], mixing[..., 1, 0] = (scale * off)[..., 0], (scale * off)[..., 1]

@@ -73,17 +73,6 @@ def _step(
     return at + stages[-1], stages[-1]
 
 
-def _hermite(share: Tensor, h: Tensor, y: Tensor, v: Tensor, z: Tensor, u: Tensor) -> Tensor:
-    """Cubic through states ``y``, ``z`` with velocities ``v``, ``u``, at ``share`` of the step."""
-    s, h = share.unsqueeze(1), h.unsqueeze(1)
-    return (
-        (1 + 2 * s) * (1 - s) ** 2 * y
-        + s * (1 - s) ** 2 * h * v
-        + s**2 * (3 - 2 * s) * z
-        + s**2 * (s - 1) * h * u
-    )
-
-
 @dataclass(frozen=True)
 class Path:
     """What :func:`integrate` returns, for S systems of n variables."""
@@ -109,8 +98,14 @@ class _Piece:
     u: Tensor
 
     def at(self, share: Tensor, rows: Tensor) -> Tensor:
-        """States at a share of the step, for some rows."""
-        return _hermite(share, self.h[rows], self.y[rows], self.v[rows], self.z[rows], self.u[rows])
+        """States at a share of the step, for some rows, on the cubic through both ends."""
+        s, h = share.unsqueeze(1), self.h[rows].unsqueeze(1)
+        return (
+            (1 + 2 * s) * (1 - s) ** 2 * self.y[rows]
+            + s * (1 - s) ** 2 * h * self.v[rows]
+            + s**2 * (3 - 2 * s) * self.z[rows]
+            + s**2 * (s - 1) * h * self.u[rows]
+        )
 
 
 def _crossings(piece: _Piece, which: Tensor, fresh: Tensor, watch: Field, path: Path) -> None:

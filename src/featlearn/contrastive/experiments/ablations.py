@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,33 +10,26 @@ from featlearn.contrastive.data import SparseCoding
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import quantity_frame
 from featlearn.core.config import merge
-from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
 
-def arm_config(config: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The section ``ablations`` with the changes of one arm put in."""
-    return merge({key: config[key] for key in config if key != "arms"}, config["arms"][name])
-
-
 def measure(job: Job) -> Results:
     """Train arms that differ in one thing; a model ``arm/raw`` is a baseline on the arm's data."""
-    evaluation = []
+    evaluation, shared = [], {key: job.config[key] for key in job.config if key != "arms"}
     # arms with the same data have the same tasks and baselines
     tasks: dict[SparseCoding, tuple[Downstream, pd.DataFrame]] = {}
     for name in job.config["arms"]:
-        config = arm_config(job.config, name)
+        config = merge(shared, job.config["arms"][name])
         experiment = Experiment("ablations", config, job.seed, job.device)
         arm = Arm.of(config)
         if experiment.spec not in tasks:
             downstream = Downstream(experiment)
             tasks[experiment.spec] = downstream, downstream.baselines()
         downstream, baselines = tasks[experiment.spec]
-        report = Progress(f"{job.rule} {name}", arm.training.steps).report
-        done = experiment.train(arm, arm.training.steps, report)
+        done = experiment.train(arm, arm.training.steps, f"{job.rule} {name}")
         evaluation.append(quantity_frame(downstream.outcome(arm, done), model=name))
         evaluation.append(baselines.assign(model=f"{name}/" + baselines["model"]))
     return {"evaluation": pd.concat(evaluation, ignore_index=True)}

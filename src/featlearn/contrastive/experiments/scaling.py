@@ -9,7 +9,6 @@ import pandas as pd
 
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import history_frame, quantity_frame
-from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -28,12 +27,10 @@ def measure(job: Job) -> Results:
     steps = masked.training.steps
     frames, histories = [downstream.baselines()], []
     unmasked = masked._replace(training=replace(masked.training, masking="none"))
-    for name, arm in (("masked", masked), ("unmasked", unmasked)):
-        if name not in job.config["arms"]:
-            continue
-        report = Progress(f"{job.rule} {name} {atoms} atoms", steps).report
-        every = max(1, steps // RECORDS)
-        done = experiment.train(arm, every, report, downstream)
+    arms, every = {"masked": masked, "unmasked": unmasked}, max(1, steps // RECORDS)
+    for name in [name for name in arms if name in job.config["arms"]]:
+        arm, label = arms[name], f"{job.rule} {name} {atoms} atoms"
+        done = experiment.train(arm, every, label, downstream)
         frames.append(quantity_frame(downstream.outcome(arm, done), model=name))
         histories.append(history_frame(name, done))
     both = {"sizes": frames, "courses": histories}

@@ -35,7 +35,6 @@ from featlearn.contrastive.train import (
 )
 from featlearn.core.files import read_tensors
 from featlearn.core.frames import tidy
-from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -95,9 +94,8 @@ def train(job: Job) -> Results:
     name = job.wildcards["arm"]
     experiment = Experiment("stages", job.config, job.seed, job.device)
     arm = arms(job.config)[name]
-    report = Progress(f"{job.rule} {name}", arm.training.steps).report
-    downstream = Downstream(experiment)
-    done = experiment.train(arm, job.config["record_every"], report, downstream)
+    every, downstream = job.config["record_every"], Downstream(experiment)
+    done = experiment.train(arm, every, f"{job.rule} {name}", downstream)
     states = {f"{moment}.{part}": tensor
               for moment, state in done.moments.items()
               for part, tensor in zip("wb", state, strict=True)}  # fmt: skip

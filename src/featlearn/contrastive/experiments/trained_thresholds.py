@@ -9,7 +9,6 @@ import pandas as pd
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import history_frame, quantity_frame
 from featlearn.contrastive.train import Thresholds, settings
-from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -25,8 +24,7 @@ def measure(job: Job) -> Results:
     histories, evaluation = [], [downstream.baselines()]
     for name, changes in (("masked", {}), ("unmasked", {"masking": "none"})):
         arm = Arm(settings(config["training"], **changes), rule, config["network"]["norm"])
-        report = Progress(f"{job.rule} {name}", arm.training.steps).report
-        done = experiment.train(arm, config["record_every"], report)
+        done = experiment.train(arm, config["record_every"], f"{job.rule} {name}")
         histories.append(history_frame(name, done))
         evaluation.append(quantity_frame(downstream.outcome(arm, done), model=name))
     frames = {"history": histories, "evaluation": evaluation}

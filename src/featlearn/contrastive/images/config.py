@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featlearn.core.checks import Checks
-from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
-from featlearn.images.data.on_disk import listing_digest, sources
 
 
 @dataclass(frozen=True)
@@ -148,12 +146,3 @@ def contains(images: Mapping[str, Any]) -> str:
         for settings in images.values()
     )
     return "measured" if own else "stand-in"
-
-
-def state(settings: Mapping[str, Any]) -> str:
-    """A digest of the files of a set of real images; empty, for a plan, if they are not there."""
-    real = settings["real"]
-    try:
-        return listing_digest(sources(real), real)
-    except FeatlearnError:
-        return ""

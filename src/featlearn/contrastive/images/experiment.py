@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,14 +11,13 @@ import torch
 from torch import Tensor
 
 from featlearn.contrastive.images.config import ARMS, is_made
-from featlearn.core.files import PathLike
 from featlearn.core.frames import tidy
 from featlearn.core.seeds import seeded
 from featlearn.images.activation_maximisation import (
     GREY,
     as_pictures,
     chroma_share,
-    maximise_channels,
+    of_last_layer,
     pixels,
     roughness,
 )
@@ -39,37 +37,18 @@ from featlearn.images.probes import (
 )
 from featlearn.images.sparsity import FilterTrace, Firing, distances_to_end, firing
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
-from featlearn.images.train.loop import Report
 from featlearn.images.train.objective import Objective
-from featlearn.images.train.replicate import Replicate, Weights
+from featlearn.images.train.replicate import SetReplicate, Weights
 from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, sample
 
 
-class ImageExperiment(Replicate):
+class ImageExperiment(SetReplicate):
     """Data, networks and trainings of a replicate.
 
     All arms of a replicate share images, initial weights and the order of the images.
-
-    ``experiment``: names the random streams: ``augmentations`` for what is reported. ``name``: of
-    the data set. ``settings``: a group of ``contrastive.images``. The others: see
-    :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
-    def __init__(
-        self,
-        experiment: str,
-        name: str,
-        settings: Mapping[str, Any],
-        cache: PathLike,
-        seed: int,
-        replicate: int,
-        device: torch.device | str = "cpu",
-    ):
-        super().__init__(
-            settings, (seed, "contrastive", experiment, name), replicate, device, cache
-        )
-        self.key = f"contrastive.images.{name}"
+    paper, stream, wildcard = "contrastive", "augmentations", "image_data"
 
     @cached_property
     def images(self) -> Classified:
@@ -89,6 +68,10 @@ class ImageExperiment(Replicate):
     def statistics(self) -> dict[str, list[float]]:
         """Mean and standard deviation of each channel of the training images."""
         return channel_statistics(self.images.train.images)
+
+    @cached_property
+    def plain(self) -> Augment:  # type: ignore[override]
+        return self.augment("none")
 
     @property
     def size(self) -> int:
@@ -131,9 +114,7 @@ class ImageExperiment(Replicate):
         own = self.settings[method].get("training")
         return self.settings["contrastive"]["training"] if own is None else own
 
-    def fitted(
-        self, kind: str, arm: str, folder: Path | None = None, report: Report | None = None
-    ) -> tuple[Encoder, pd.DataFrame, pd.DataFrame]:
+    def fitted(self, kind: str, arm: str) -> tuple[Encoder, pd.DataFrame, pd.DataFrame]:
         """Train encoder ``kind`` by ``arm``.
 
         Returns the encoder, the history of :func:`fit`, and a trace with columns progress (share of
@@ -143,15 +124,15 @@ class ImageExperiment(Replicate):
         encoder = self.encoder(kind)
         objective = FilterTrace(self.objective(arm, encoder), self.settings["trace_points"])
         supervised = ARMS[arm].method == "supervised"
+        train, training = self.images.train, self.training(arm)
         history = self.train_on(
-            self.images.train.images,
-            self.images.train.labels if supervised else None,
+            train.images,
+            train.labels if supervised else None,
             objective,
             self.augment(ARMS[arm].views) if supervised else untouched,
-            self.training(arm),
+            training,
             "training",
-            folder=folder,
-            report=report,
+            report=self.progress(self.label(f"{kind} {arm}"), training, len(train.images)),
             identity={"arm": arm, "encoder": kind, "settings": self.settings},
         )
         distance = distances_to_end(objective.trace.cpu())
@@ -183,11 +164,11 @@ class Measured:
     def __init__(self, experiment: ImageExperiment, kind: str, weights: Weights | None = None):
         self.experiment, self.start = experiment, experiment.encoder(kind)
         self.encoder = experiment.encoder(kind, weights).to(experiment.device)
-        self.settings, self.plain = experiment.settings, experiment.augment("none")
+        self.settings, self.plain = experiment.settings, experiment.plain
 
     def features(self, images: Tensor) -> Tensor:
         """Of uint8 images (N, 3, S, S): (N, width)."""
-        return extract(self.encoder, images, self.plain, device=self.experiment.device)
+        return self.experiment.read(self.encoder, images)
 
     def probes(self) -> Iterator[Row]:
         """Linear probe and nearest neighbours for the class, ridge regression for the colour."""
@@ -205,15 +186,12 @@ class Measured:
         nearest = nearest_neighbours(bank, fresh, classes, [count], temperature=None)[0]
         yield "class accuracy of neighbours", "", _right(nearest, test.labels)
         colours = mean_colour(train.images)
-        yield (
-            "colour explained",
-            "",
-            explained_share(
-                (fitted[0], colours[rows["train"]]),
-                (chosen[0], colours[rows["chosen"]]),
-                (fresh, mean_colour(test.images)),
-            ),
+        share = explained_share(
+            (fitted[0], colours[rows["train"]]),
+            (chosen[0], colours[rows["chosen"]]),
+            (fresh, mean_colour(test.images)),
         )
+        yield "colour explained", "", share
 
     def steadiness(self) -> Row:
         """Mean cosine between features of test images and of those that the attack on it gives."""
@@ -252,20 +230,8 @@ class Measured:
     @cached_property
     def seen(self) -> Tensor:
         """Images that maximise channels of the last layer, float (channels, 3, S, S) in [0, 1]."""
-        wanted = self.settings["visualisation"]
-        channels = range(min(wanted["channels"], self.encoder.width))
-        return maximise_channels(
-            self.encoder,
-            self.encoder.last_layer,
-            channels,
-            self.experiment.size,
-            self.plain.mean,
-            self.plain.std,
-            (*self.experiment.name, "visualisation"),
-            steps=wanted["steps"],
-            rate=wanted["rate"],
-            pull=wanted["pull"],
-        ).cpu()
+        size, dials = self.experiment.size, self.settings["visualisation"]
+        return of_last_layer(self.encoder, self.plain, size, dials, self.experiment.name)
 
     @property
     def filters(self) -> Tensor:
@@ -298,17 +264,21 @@ class Measured:
         frames = [pixels(kind, (value * 255).round()) for kind, value in shown.items()]
         return pd.concat(frames, ignore_index=True)
 
+    def responses(self) -> dict[str, pd.DataFrame]:
+        """What the encoder knows and responds to."""
+        return {"evaluation": self.rows(), "patterns": self.patterns(), "pictures": self.pictures()}
+
     def rows(self) -> pd.DataFrame:
         """All quantities, with the columns of :data:`COLUMNS`."""
         rows = [*self.probes(), self.steadiness(), *self.firing_rows(), *self.picture_rows()]
         rows.append(self.movement())
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
-    def map(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def map(self) -> dict[str, pd.DataFrame]:
         """t-SNE of the first test images, and how well the classes lie apart in it.
 
-        Returns points, with columns x, y, label, red, green, blue (the image's mean colour, in
-        [0, 1]), and rows with the columns of :data:`COLUMNS`.
+        ``map``: columns x, y, label, red, green, blue (the image's mean colour, in [0, 1]).
+        ``separation``: the columns of :data:`COLUMNS`.
         """
         wanted = self.settings["embedding"]
         test = self.experiment.images.test
@@ -325,7 +295,7 @@ class Measured:
             ("silhouette of the map", "", silhouette(placed, part.labels)),
             ("purity of the map", "", purity(placed, part.labels)),
         ]
-        return frame, pd.DataFrame(rows, columns=list(COLUMNS))
+        return {"map": frame, "separation": pd.DataFrame(rows, columns=list(COLUMNS))}
 
 
 def first_filters(encoder: Encoder) -> Tensor:

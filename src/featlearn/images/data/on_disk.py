@@ -254,3 +254,14 @@ def listing_digest(opened: Mapping[str, Source], data: Mapping[str, Any]) -> str
         for path in source.files:
             listing.append([split, *listed(path, root)])
     return hashlib.sha256(json.dumps(listing).encode()).hexdigest()[:16]
+
+
+def state_of(data: Mapping[str, Any]) -> tuple[str, str]:
+    """A digest of the files of a set, empty if they are not there; and the fault that is then told.
+
+    A plan needs no images, and may be looked at before they are there.
+    """
+    try:
+        return listing_digest(sources(data), data), ""
+    except FeatlearnError as error:
+        return "", str(error)

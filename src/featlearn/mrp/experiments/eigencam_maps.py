@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from matplotlib.lines import Line2D
@@ -16,7 +16,6 @@ from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import part_use
 from featlearn.images.figures import enlarged, height_of, image_cell, page, photograph_maps, slots
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
 from featlearn.images.worlds.world import Pictures
 from featlearn.mrp.images.cams import look, own_masks, trained_classifier
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -35,32 +34,32 @@ MISSED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.2))
 CLEAN = "no noise"
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Answer(NamedTuple):
+    """What a classifier makes of N pictures."""
+
+    overlay: Tensor  #: uint8 (N, 3, L, L): its map over the picture
+    hit: Tensor  #: (N, P) bool: parts that the map hits
+    predicted: Tensor  #: (N,)
+
+
+class Sheet(NamedTuple):
     """Pictures beside what some classifiers make of them.
 
     ``pictures``: N multi-view ones. ``clean`` uint8 (N, 3, S, S): the same without noise.
-    ``coverage`` (N, P, S, S): how much of each pixel each part of the class covers. By classifier:
-    ``overlays`` uint8 (N, 3, L, L); ``hit`` (N, P) bool: parts that a map hits; ``predicted`` (N,).
+    ``coverage`` (N, P, S, S): how much of each pixel each part of the class covers. ``answers``: by
+    classifier.
     """
 
     pictures: Pictures
     clean: Tensor
     coverage: Tensor
-    overlays: Mapping[str, Tensor]
-    hit: Mapping[str, Tensor]
-    predicted: Mapping[str, Tensor]
+    answers: Mapping[str, Answer]
 
     def first(self, count: int) -> Sheet:
-        return Sheet(
-            self.pictures.subset(slice(count)),
-            self.clean[:count],
-            self.coverage[:count],
-            *(
-                {name: values[:count] for name, values in each.items()}
-                for each in (self.overlays, self.hit, self.predicted)
-            ),
-        )
+        answers = {name: Answer(*(part[:count] for part in one))
+                   for name, one in self.answers.items()}  # fmt: skip
+        pictures = self.pictures.subset(slice(count))
+        return Sheet(pictures, self.clean[:count], self.coverage[:count], answers)
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,12 @@ class View:
         clean = self.experiment.other_world(noise=0.0).render(pictures, pictures.strengths)
         masks = own_masks(pictures, parts)
         coverage = pictures.coverage()[torch.arange(len(parts))[:, None], parts]
-        overlays, hit, predicted = {}, {}, {}
+        answers = {}
         for name, classifier in self.classifiers.items():
             seen = look(self.experiment, classifier, pictures.images, map_cell=self.map_cell)
-            overlays[name] = enlarged(pictures.images, seen.heat)
-            hit[name] = part_use(seen.heat, masks).hit
-            predicted[name] = seen.scores.argmax(1)
-        return Sheet(pictures, clean, coverage, overlays, hit, predicted)
+            overlay, hit = enlarged(pictures.images, seen.heat), part_use(seen.heat, masks).hit
+            answers[name] = Answer(overlay, hit, seen.scores.argmax(1))
+        return Sheet(pictures, clean, coverage, answers)
 
     def of_class(self, number: int) -> Pictures:
         """All test pictures of a class (counted from 1), by their number: no choice."""
@@ -94,12 +92,9 @@ class View:
 
     def right(self, pictures: Pictures) -> dict[str, Tensor]:
         """Which pictures each classifier is right about, (N,) bool by its name."""
-        plain, device = self.experiment.plain, self.experiment.device
-        return {
-            name: extract(one, pictures.images, plain, outputs=one.scores, device=device).argmax(1)
-            == pictures.labels
-            for name, one in self.classifiers.items()
-        }
+        images, labels = pictures.images, pictures.labels
+        return {name: self.experiment.read(one, images, one.scores).argmax(1) == labels
+                for name, one in self.classifiers.items()}  # fmt: skip
 
     def all_right(self, pictures: Pictures) -> Sheet:
         """Of those that all classifiers are right about; of all where there are none."""
@@ -110,17 +105,17 @@ class View:
 def _height(shown: Sheet, across: int, count: int) -> float:
     down = -(-count // across)
     lower = 0.14 * down if _comma(shown) == "\n" else 0.0
-    return height_of(2 + len(shown.overlays), across, down) + lower
+    return height_of(2 + len(shown.answers), across, down) + lower
 
 
 def _comma(shown: Sheet) -> str:
     """Between count and answer below a map: with many maps a line is too short for both."""
-    return ", " if len(shown.overlays) <= 2 else "\n"
+    return ", " if len(shown.answers) <= 2 else "\n"
 
 
 def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> None:
     """A slot a picture: itself, itself without noise, each classifier's map with the count."""
-    cells_of = slots(part, len(shown.pictures.labels), [CLEAN, *shown.overlays], across)
+    cells_of = slots(part, len(shown.pictures.labels), [CLEAN, *shown.answers], across)
     for number, cells in enumerate(cells_of):
         _slot(cells, shown, number)
         if named:
@@ -132,13 +127,13 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
     size = shown.pictures.images.shape[-1]
     image_cell(cells[0], shown.pictures.images[number], size)
     image_cell(cells[1], shown.clean[number], size)
-    for ax, (name, overlays) in zip(cells[2:], shown.overlays.items(), strict=True):
-        image_cell(ax, overlays[number], size)
-        hit = shown.hit[name][number].tolist()
+    for ax, seen in zip(cells[2:], shown.answers.values(), strict=True):
+        image_cell(ax, seen.overlay[number], size)
+        hit = seen.hit[number].tolist()
         for coverage, one in zip(shown.coverage[number], hit, strict=True):
             ax.contour(coverage.numpy(), levels=[0.5], colors=FILLS["white"],
                        linewidths=1.0, linestyles=[HIT if one else MISSED])  # fmt: skip
-        said = int(shown.predicted[name][number])
+        said = int(seen.predicted[number])
         right = said == int(shown.pictures.labels[number])
         ax.set_xlabel(
             f"{sum(hit)} of {len(hit)}" + ("" if right else f"{_comma(shown)}says {said + 1}"),
@@ -150,7 +145,7 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
 
 def _counts(ax: Axes, every: Sheet) -> None:
     """How often the map hits which parts, over all pictures of a sheet."""
-    hit = next(iter(every.hit.values()))
+    hit = next(iter(every.answers.values())).hit
     parts = hit.shape[1]
     kinds = {"none": ~hit.any(1)}
     if parts > 1:
@@ -187,7 +182,7 @@ def _overall(right: Mapping[str, Tensor], every: Sheet) -> str:
     """Of a class, in words: right answers, and parts hit where all networks are right."""
     told = [
         f"{name} right on {int(rows.sum())} of {len(rows)} pictures, "
-        f"{float(every.hit[name].sum(1).double().mean()):.2f} parts hit"
+        f"{float(every.answers[name].hit.sum(1).double().mean()):.2f} parts hit"
         for name, rows in right.items()
     ]
     return "; ".join(told)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.mrp.closed_forms import (
     Framework,
     captured_slope,
@@ -156,35 +156,10 @@ def one_kernel(job: Job) -> Results:
     streams = Streams(job.seed, "mrp", "growth-one-kernel", replicates)
     theta = config["theta"]
     low, high = config["data"]["main_strength"]
-    z = strengths(config["captured_samples"], low, high, streams("strengths"))
+    count, drawn = config["captured_samples"], streams("strengths")
+    z = low + (high - low) * draws(torch.rand, drawn, count, dtype=torch.float64)
     activation = Activation(config["teacher_student"]["q"], config["network"]["varrho"])
     return {"residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS)}
-
-
-def strengths(count: int, low: float, high: float, streams: Sequence[torch.Generator]) -> Tensor:
-    """Strengths uniform in [low, high]: (R, count) float64."""
-    drawn = [torch.rand(count, generator=stream, dtype=torch.float64) for stream in streams]
-    return low + (high - low) * torch.stack(drawn)
-
-
-def slope(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:
-    """Teacher-student gradient along the feature for kernels ``a v``: (R,).
-
-    ``z`` (R, N) are strengths, one patch a sample; ``a``, ``tau`` (R,) correlation and factor.
-    """
-    x, w = z.view(*z.shape, 1, 1), a.view(-1, 1, 1)
-    return teacher_student_descent(x, w, theta, activation, tau=tau).flatten()
-
-
-def _factors(schedule: str, theta: float, step: int, q: int, replicates: int) -> Tensor:
-    value = float(teacher_factor(schedule, step, theta, 1, q))
-    return torch.full((replicates,), value, dtype=torch.float64)
-
-
-def _closed_form(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:
-    """``captured_slope`` averaged over the samples: (R,)."""
-    delta = (tau - 1 - (1 - theta) / theta).unsqueeze(1)
-    return captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
 
 
 def residual_slopes(
@@ -196,13 +171,19 @@ def residual_slopes(
     does not depend on time.
     """
     a = torch.full((len(z),), activation.varrho, dtype=torch.float64)
-    zero = _factors("constant", theta, 0, activation.q, len(z))
-    offset = _closed_form(z, a, theta, zero, activation)
+
+    def factors(schedule: str, step: int) -> Tensor:
+        return torch.full_like(a, float(teacher_factor(schedule, step, theta, 1, activation.q)))
+
+    delta = (factors("constant", 0) - 1 - (1 - theta) / theta).unsqueeze(1)
+    # one patch a sample, of strength z; kernels a v along the feature
+    x, w = z.view(*z.shape, 1, 1), a.view(-1, 1, 1)
+    offset = captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
     frames = []
     for schedule in SCHEDULES:
         for step in capture_steps:
-            tau = _factors(schedule, theta, step, activation.q, len(z))
-            gradient = slope(z, a, theta, tau, activation)
+            tau = factors(schedule, step)
+            gradient = teacher_student_descent(x, w, theta, activation, tau=tau).flatten()
             frames.append(tidy({"schedule": [schedule], "replicate": range(len(z))},
                                capture_step=step, slope=gradient, offset_slope=offset))  # fmt: skip
     return pd.concat(frames, ignore_index=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from featlearn.core.progress import Progress
 from featlearn.images.saved import described
-from featlearn.images.train.plan import Plan, Training
 from featlearn.mrp.images.downstream import evaluate
 from featlearn.mrp.images.experiment import experiment_of
 
@@ -19,9 +17,7 @@ def pretrain(job: Job) -> Results:
     """Pre-train one encoder without labels, by one method."""
     method, experiment = job.wildcards.method, experiment_of(job)
     settings = job.config["pretraining"][method]
-    steps = Plan(Training.of(settings["training"]), len(experiment.train)).steps
-    report = Progress(f"{job.rule} {method}-{experiment.replicate}", steps).report
-    encoder, history = experiment.pretrain(method, settings, report=report)
+    encoder, history = experiment.pretrain(method, settings)
     return {
         "weights": described(encoder, experiment.augment, method, settings),
         "history": history.assign(method=method, replicate=experiment.replicate),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Weights by what an encoder was trained on before, in the words of figures; None: random start.
 Starts = Mapping[str, Weights | None]
+Tell = Callable[[str], None]
+#: Gives fresh encoders at every start, with their names.
+Encoders = Callable[[], Iterator[tuple[str, Encoder]]]
 
 
 def starts(job: Job) -> Starts:
@@ -34,10 +38,7 @@ def starts(job: Job) -> Starts:
 
 
 def transferred(
-    experiment: PictureExperiment,
-    before: Starts,
-    config: Mapping[str, Any],
-    tell: Callable[[str], None] = lambda _: None,
+    experiment: PictureExperiment, config: Mapping[str, Any], encoders: Encoders
 ) -> pd.DataFrame:
     """Accuracies on new classes, by what the encoder was trained on before.
 
@@ -49,19 +50,17 @@ def transferred(
         world = experiment.other_world(class_parts=classes)
         drawn = world.sample(4 * count, (*experiment.name, "transfer", classes))
         labelled, fresh = balanced(drawn).subset(slice(count)), experiment.tests_of(world)
-        for method, encoder in _encoders(experiment, before, config, tell):
+        where = {"replicate": experiment.replicate, "classes": classes}
+        for method, encoder in encoders():
             settings, stream = config["comparison"]["finetuning"], ("transfer", classes)
             classifier, _ = experiment.classifier(encoder, labelled, settings, stream)
             values = tested(experiment, classifier, fresh)
-            frames.append(long(values, method=method).assign(classes=classes))
-    return _of_replicate(frames, experiment)
+            frames.append(long(values, method=method).assign(**where))
+    return pd.concat(frames, ignore_index=True)
 
 
 def detected(
-    experiment: PictureExperiment,
-    before: Starts,
-    config: Mapping[str, Any],
-    tell: Callable[[str], None] = lambda _: None,
+    experiment: PictureExperiment, config: Mapping[str, Any], encoders: Encoders
 ) -> pd.DataFrame:
     """Average precision in scenes: columns method, quantity (``ap``, ``ap50``, ``ap75``), value,
     replicate. The encoders saw single objects.
@@ -77,20 +76,15 @@ def detected(
     )
     classes = experiment.world.dials.classes
     options = (classes, settings, experiment.plain, experiment.name, experiment.device)
-    return _of_replicate(
-        [
-            long(precision(encoder, train, test, *options), method=method)
-            for method, encoder in _encoders(experiment, before, config, tell)
-        ],
-        experiment,
-    )
+    frames = [
+        long(precision(encoder, train, test, *options), method=method)
+        for method, encoder in encoders()
+    ]
+    return pd.concat(frames, ignore_index=True).assign(replicate=experiment.replicate)
 
 
-def _encoders(
-    experiment: PictureExperiment,
-    before: Starts,
-    config: Mapping[str, Any],
-    tell: Callable[[str], None],
+def started(
+    experiment: PictureExperiment, config: Mapping[str, Any], before: Starts, tell: Tell
 ) -> Iterator[tuple[str, Encoder]]:
     """An encoder at every start, with its name."""
     for method, weights in before.items():
@@ -98,17 +92,16 @@ def _encoders(
         yield method, experiment.encoder(config["pretraining"]["simmim"]["encoder"], weights)
 
 
-def _of_replicate(frames: Sequence[pd.DataFrame], experiment: PictureExperiment) -> pd.DataFrame:
-    frame = pd.concat(frames, ignore_index=True)
-    frame.insert(3, "replicate", experiment.replicate)
-    return frame
+def _given(job: Job) -> tuple[PictureExperiment, Mapping[str, Any], Encoders]:
+    experiment = experiment_of(job)
+    return experiment, job.config, partial(started, experiment, job.config, starts(job), job.tell)
 
 
 def transfer(job: Job) -> Results:
     """Fine-tune encoders of the old classes to new ones that share parts."""
-    return {"accuracies": transferred(experiment_of(job), starts(job), job.config, job.tell)}
+    return {"accuracies": transferred(*_given(job))}
 
 
 def detection(job: Job) -> Results:
     """Train detectors on encoders of different origin."""
-    return {"precisions": detected(experiment_of(job), starts(job), job.config, job.tell)}
+    return {"precisions": detected(*_given(job))}

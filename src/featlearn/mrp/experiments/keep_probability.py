@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import torch
 
 from featlearn.core.frames import tidy
 from featlearn.mrp.closed_forms import Framework
 from featlearn.mrp.data import Problem
 from featlearn.mrp.measure import joined
-from featlearn.mrp.train import Pretrained, pretrain
+from featlearn.mrp.train import pretrain
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -39,27 +37,17 @@ def keep_probability(job: Job) -> Results:
             w.repeat(count, 1, 1), problem.activation, theta=theta.to(problem.device),
             may_diverge=True, **settings,
         )  # fmt: skip
-        frames.append(trade_off(problem, framework, thetas, done))
-    return {"trade_off": joined(*frames)}
-
-
-def trade_off(
-    problem: Problem, framework: Framework, thetas: Sequence[float], done: Pretrained
-) -> pd.DataFrame:
-    """What was captured, and when: where not ``complete``, after the length of the run."""
-    count, hit = len(thetas), done.hit.flatten(1)
-    time = torch.where(hit >= 0, hit, done.stopped.unsqueeze(1))
-    quantities = {
-        "captured": (hit >= 0).double().mean(1),
-        "complete": (hit >= 0).all(1).double(),
-        "all_captured": time.amax(1),
-    }
-    values = torch.stack([value.double() for value in quantities.values()])
-    axes: dict[str, Sequence[Any]] = {
-        "framework": [framework],
-        "quantity": list(quantities),
-        "theta": thetas,
-        "replicate": range(problem.replicates),
-    }
-    frame = tidy(axes, value=values.view(1, len(quantities), count, -1))
-    return frame[["framework", "theta", "replicate", "quantity", "value"]]
+        hit = done.hit.flatten(1)
+        # what was not captured counts with the length of the run
+        time = torch.where(hit >= 0, hit, done.stopped.unsqueeze(1))
+        quantities = {
+            "captured": (hit >= 0).double().mean(1),
+            "complete": (hit >= 0).all(1).double(),
+            "all_captured": time.amax(1),
+        }
+        values = torch.stack([value.double() for value in quantities.values()])
+        axes = {"framework": [framework], "quantity": list(quantities), "theta": thetas,
+                "replicate": range(problem.replicates)}  # fmt: skip
+        frames.append(tidy(axes, value=values.view(1, len(quantities), count, -1)))
+    columns = ["framework", "theta", "replicate", "quantity", "value"]
+    return {"trade_off": joined(*frames)[columns]}

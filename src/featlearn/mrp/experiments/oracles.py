@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import torch
 from torch import Tensor
 
 from featlearn.core.frames import tidy
-from featlearn.core.seeds import Streams
-from featlearn.mrp import oracles as theory
+from featlearn.core.losses import relative_error
+from featlearn.core.seeds import Streams, draws
+from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import Activation
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 #: Sizes of the random instances.
-SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
+SAMPLES, PATCHES, DIMENSION, KERNELS = 2, 6, 5, 6
 #: Standard deviation of the kernels beside parallel patches: the products fall on all three
 #: branches of the activation.
 IDENTITY_STD = 0.3
@@ -41,22 +42,49 @@ def instances(q: int, stds: list[float], streams: Streams) -> pd.DataFrame:
     """All checks on random instances of one exponent."""
     activation, frames = Activation(q, VARRHO), []
 
-    def instance(purpose: str, std: float) -> theory.Instance:
-        return theory.random_instance(streams(purpose), kernel_std=std, **SIZES)
-
-    def check(std: float, prefix: str, quantities: Mapping[str, Tensor]) -> None:
-        named = {f"{prefix}{name}": value for name, value in quantities.items()}
+    def check(prefix: str, given: Instance, std: float) -> None:
+        seen = printed_against_true(given, activation)
+        named = {f"{prefix}_{name}": value for name, value in seen.items()}
         frames.append(rows(named, q=q, kernel_std=float(std)))
 
     for std in stds:
-        given = instance(f"instance-{q}-{std}", std)
-        printed = theory.printed_against_true(given.x, given.w, given.theta, activation)
-        check(std, "printed_", printed)
-    given = instance(f"identity-{q}", IDENTITY_STD)
-    x, w = theory.parallel_instance(given)
-    parallel = theory.printed_against_true(x, w, given.theta, activation)
-    check(IDENTITY_STD, "parallel_", parallel)
+        check("printed", random_instance(streams(f"instance-{q}-{std}"), std), std)
+    given = random_instance(streams(f"identity-{q}"), IDENTITY_STD)
+    check("parallel", parallel_instance(given), IDENTITY_STD)
     return joined(*frames)
+
+
+class Instance(NamedTuple):
+    """Random inputs: ``x`` (R, N, P, d), ``w`` (R, K, d), ``theta`` (R,), float64."""
+
+    x: Tensor
+    w: Tensor
+    theta: Tensor
+
+
+def random_instance(streams: Sequence[torch.Generator], kernel_std: float) -> Instance:
+    """Gaussian patches and kernels, ``theta`` in [0.1, 0.9]."""
+    double = {"dtype": torch.float64}
+    return Instance(
+        x=draws(torch.randn, streams, SAMPLES, PATCHES, DIMENSION, **double),
+        w=kernel_std * draws(torch.randn, streams, KERNELS, DIMENSION, **double),
+        theta=0.1 + (0.9 - 0.1) * draws(torch.rand, streams, **double),
+    )
+
+
+def parallel_instance(given: Instance) -> Instance:
+    """One kernel and patches along it, the case in which the printed vector is the gradient."""
+    w = given.w[:, :1]
+    along = (given.x[..., :1] + 0.5).abs()
+    x = along * torch.nn.functional.normalize(w, dim=-1).unsqueeze(2)
+    return given._replace(x=x, w=w)
+
+
+def printed_against_true(given: Instance, activation: Activation) -> dict[str, Tensor]:
+    """Fact 2.2 as printed against the gradient: relative error and cosine, (R,) each."""
+    printed, true = mae_descent_as_printed(*given, activation), mae_descent(*given, activation)
+    cosine = torch.cosine_similarity(printed.flatten(1), true.flatten(1), dim=1)
+    return {"relative_error": relative_error(printed, true), "cosine": cosine}
 
 
 def lottery(job: Job) -> Results:

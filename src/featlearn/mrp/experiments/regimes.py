@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -86,16 +86,9 @@ def models(problem: Problem, job: Job, words: str, *, at_capture: bool = False) 
 
 
 def supervised_rows(problem: Problem, report: Report) -> pd.DataFrame:
-    """Train the supervised network of Lemma 1 until it fits its labels; measure it, and a new head.
-
-    The rate is one a class: its gradient is a mean over all samples, of which it has one in k.
-    """
-    recipe, w = problem.config["supervised"], problem.kernels()
-    done = fit(
-        [problem.train], w, problem.blocks(w), problem.activation,
-        learning_rate=recipe["learning_rate_per_class"] * problem.spec.classes,
-        tolerance=recipe["tolerance"], max_steps=recipe["max_steps"], report=report,
-    )  # fmt: skip
+    """Train the supervised network of Lemma 1 until it fits its labels; measure it, a new head."""
+    w = problem.kernels()
+    done = _fit(problem, problem.config["supervised"], [problem.train], report=report)
     u, single = problem.blocks(w), problem.tests["single_view"]
     held = capture(done.w, problem.features, problem.activation, by_class=True)
     quantities = {
@@ -182,8 +175,8 @@ def add_classes(job: Job) -> Results:
     for classes in config["classes"]:
         section = section_of(config["scaling"], config["network"], classes, config["replicates"])
         problem = Problem(f"classes-{classes}", section, job.seed, job.device)
-        label, last = f"{job.rule}, k = {classes}", training["max_steps"]
-        done = _fit(problem, training, Progress(label, last), training["tolerance"], last)
+        report = Progress(f"{job.rule}, k = {classes}", training["max_steps"]).report
+        done = _fit(problem, training, packed(problem.train, training["parts"]), report=report)
         quantities = {
             "loss": done.loss,
             "steps": done.steps,
@@ -213,8 +206,9 @@ def train_longer(job: Job) -> Results:
         quantities = lottery(problem, tests, w)
         frames.append(without_gaps(rows(quantities, **place, model="supervised")))
 
-    progress = Progress(job.rule, last)
-    _fit(problem, config, progress, 0.0, last, watch=look, watched=config["watched"])
+    whole = {**config, "tolerance": 0.0, "max_steps": last}
+    _fit(problem, whole, packed(problem.train, config["parts"]), watch=look,
+         watched=config["watched"], report=Progress(job.rule, last).report)  # fmt: skip
     return {"length": joined(*frames)}
 
 
@@ -243,18 +237,14 @@ def section_of(
 
 
 def _fit(
-    problem: Problem,
-    training: Mapping[str, Any],
-    progress: Progress,
-    tolerance: float,
-    max_steps: int,
-    **watch: Any,
+    problem: Problem, recipe: Mapping[str, Any], parts: Sequence[Samples], **more: Any
 ) -> Fitted:
+    """The rate is one a class: of the samples whose mean its gradient is, it has one in k."""
     w = problem.kernels()
     return fit(
-        packed(problem.train, training["parts"]), w, problem.blocks(w), problem.activation,
-        learning_rate=training["learning_rate_per_class"] * problem.spec.classes,
-        tolerance=tolerance, max_steps=max_steps, report=progress.report, **watch,
+        parts, w, problem.blocks(w), problem.activation, tolerance=recipe["tolerance"],
+        learning_rate=recipe["learning_rate_per_class"] * problem.spec.classes,
+        max_steps=recipe["max_steps"], **more,
     )  # fmt: skip
 
 

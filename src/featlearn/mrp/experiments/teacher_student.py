@@ -72,11 +72,13 @@ def from_start(
         ("random", head(problem, w)),
     ]
     room = problem.spec.patches_per_feature
+
+    def kept(w: Tensor) -> dict[str, Tensor]:
+        return {**capture(w, features, activation).purity(), **head(problem, w)}
+
     for name, options in config["teacher_student"].items():
         done = train.pretrain(problem.train.x, features, w, activation, **options,
                               patches_per_feature=room, may_diverge=True)  # fmt: skip
-        kept = capture(done.w, features, activation).purity()
-        quantities.append((name, {**kept, **head(problem, done.w)}))
+        quantities.append((name, kept(done.w)))
     mae = train.pretrain(problem.train.x, features, w, activation, **config["mae"])
-    kept = capture(mae.w, features, activation).purity()
-    return [*quantities, ("mae", {**kept, **head(problem, mae.w)})]
+    return [*quantities, ("mae", kept(mae.w))]

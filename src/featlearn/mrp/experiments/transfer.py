@@ -7,8 +7,9 @@ features are orthonormal to theirs and to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -18,8 +19,9 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import Problem
-from featlearn.mrp.measure import Prediction, encoder, joined, new_heads, predict, rows, share
-from featlearn.mrp.train import Report, pretrain, train_classifier
+from featlearn.mrp.measure import encoder, joined, new_heads, predicted, rows, share
+from featlearn.mrp.model import class_scores
+from featlearn.mrp.train import Report, finetune, pretrain, supervise
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -128,36 +130,29 @@ def all_recipes(
     ``pretrained`` (R, K, d). ``theta``: probability that a patch is kept where pre-training
     continues. ``options``: ``transfer`` of the config. ``label``: of the progress lines.
     """
-    classes, train = case.classes, problem.train
     tuning, scratch = options["finetuning"], options["supervised"]
 
     def report(recipe: str, steps: int) -> Report:
         return Progress(f"{label} {recipe}", steps).report
 
     yield Outcome("probe", 0.0, pretrained)
-    zero = pretrained.new_zeros((pretrained.shape[0], classes, pretrained.shape[1]))
     for rate in tuning["encoder_rates"]:
-        done = train_classifier(
-            train.x, train.y, pretrained, zero, problem.activation, encoder_rate=rate,
-            head_rate=tuning["head_rate_per_class"] * classes, steps=tuning["steps"],
-            features=problem.features, report=report("finetuned", tuning["steps"]),
+        done = finetune(
+            problem, pretrained, encoder_rate=rate, report=report("finetuned", tuning["steps"]),
+            head_rate=tuning["head_rate_per_class"] * case.classes, steps=tuning["steps"],
         )  # fmt: skip
         yield Outcome("finetuned", rate, done.w)
     if case.new_classes:
         # mask reconstruction on the downstream samples, without their labels: not in the paper
         continued = pretrain(
-            train.x, problem.features, pretrained, problem.activation, theta=theta,
+            problem.train.x, problem.features, pretrained, problem.activation, theta=theta,
             **options["continued"], report=report("continued", options["continued"]["max_steps"]),
         )  # fmt: skip
         yield Outcome("continued", 0.0, continued.w)
     start = problem.kernels()
     yield Outcome("random", 0.0, start)
     rate = scratch["learning_rate"]
-    done = train_classifier(
-        train.x, train.y, start, problem.blocks(start), problem.activation, encoder_rate=rate,
-        head_rate=0.0, steps=scratch["steps"], features=problem.features,
-        report=report("supervised", scratch["steps"]),
-    )  # fmt: skip
+    done = supervise(problem, start, **scratch, report=report("supervised", scratch["steps"]))
     yield Outcome("supervised", rate, done.w, done.u)
     yield Outcome("supervised_head", rate, done.w)
 
@@ -165,16 +160,13 @@ def all_recipes(
 def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
     """Accuracies of one classifier; ``classes`` is all, old or new."""
     old, w, u = case.old_classes, outcome.w, outcome.u
-    sets = {f"accuracy_{kind}": test for kind, test in problem.tests.items()}
-    if u is not None:
-        predicted = {key: predict(one, w, u, problem.activation) for key, one in sets.items()}
+    encoded = encoder(w, problem.activation)
+    score: Callable[[Tensor], Tensor]
+    if u is None:
+        score = new_heads(encoded, problem.train, problem.validation, case.classes).heads.scores
     else:
-        encoded = encoder(w, problem.activation)
-        heads = new_heads(encoded, problem.train, problem.validation, case.classes).heads
-        predicted = {
-            key: Prediction(heads.scores(encoded(one)), one.y, one.strong)
-            for key, one in sets.items()
-        }
+        score = partial(class_scores, u=u)
+    predictions = predicted(problem.tests, lambda one: score(encoded(one)))
     groups = {"all": slice(None), "old": slice(0, old)}
     if case.new_classes:
         groups["new"] = slice(old, None)
@@ -182,7 +174,8 @@ def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
     for classes, part in groups.items():
         member = torch.zeros(case.classes, dtype=torch.bool, device=w.device)
         member[part] = True
-        quantities = {key: share(one.right(), member[one.y]) for key, one in predicted.items()}
+        quantities = {f"accuracy_{kind}": share(one.right(), member[one.y])
+                      for kind, one in predictions.items()}  # fmt: skip
         labels = {"recipe": outcome.recipe, "encoder_rate": float(outcome.encoder_rate)}
         frames.append(rows(quantities, **labels, classes=classes))
     return joined(*frames)

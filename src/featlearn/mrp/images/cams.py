@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import PartUse, eigen_cam, heat, part_use
 from featlearn.images.encoders.base import watched
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
-from featlearn.images.train.replicate import Weights
+from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.worlds.world import Pictures, erase
 from featlearn.mrp.images.downstream import long
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -55,18 +52,8 @@ class Seen:
     heat: Tensor
 
 
-class Sight(Protocol):
-    """What an experiment tells about how its networks see images."""
-
-    plain: Augment
-    device: torch.device
-
-
 def look(
-    experiment: Sight,
-    classifier: Classifier,
-    images: Tensor,
-    map_cell: int | None = None,
+    experiment: Replicate, classifier: Classifier, images: Tensor, map_cell: int | None = None
 ) -> Seen:
     """Scores and maps of ``images`` (N, 3, S, S) uint8.
 
@@ -93,7 +80,7 @@ def look(
         return torch.cat([scores, maps.flatten(1)], 1)
 
     shape: list[tuple[int, int]] = []
-    found = extract(classifier, images, experiment.plain, outputs=outputs, device=experiment.device)
+    found = experiment.read(classifier, images, outputs)
     scores, maps = found[:, : classifier.classes], found[:, classifier.classes :]
     maps = maps.reshape(len(maps), *shape[0])
     return Seen(scores, heat(maps, size))
@@ -140,16 +127,6 @@ class Erasures:
     bare: Tensor
 
 
-def erasures(name: str, pictures: Pictures) -> Erasures:
-    """Pictures of one kind (all multi-view, or all single-view) with their parts erased."""
-    parts = pictures.parts_of_class[pictures.labels]
-    if bool(pictures.single_view.any()):
-        parts = parts.gather(1, pictures.view[:, None])
-    without = torch.stack([erase(pictures, part) for part in parts.unbind(1)])
-    return Erasures(name, pictures, parts, own_masks(pictures, parts), without,
-                    erase(pictures, pictures.own))  # fmt: skip
-
-
 def own_masks(pictures: Pictures, parts: Tensor) -> Tensor:
     """Pixels (N, P, S, S) of the parts with the numbers (N, P)."""
     found = []
@@ -161,11 +138,20 @@ def own_masks(pictures: Pictures, parts: Tensor) -> Tensor:
 
 
 def erasures_of_tests(experiment: PictureExperiment, count: int) -> list[Erasures]:
-    """The first ``count`` test pictures of each kind."""
+    """The first ``count`` test pictures of each kind, multi-view or one of the single views."""
     multi, *single = experiment.test
     kinds = {"multi_view": multi}
     kinds |= {f"single_view_{view + 1}": pictures for view, pictures in enumerate(single)}
-    return [erasures(name, own.subset(slice(count))) for name, own in kinds.items()]
+    found = []
+    for name, own in kinds.items():
+        pictures = own.subset(slice(count))
+        parts = pictures.parts_of_class[pictures.labels]
+        if bool(pictures.single_view.any()):
+            parts = parts.gather(1, pictures.view[:, None])
+        without = torch.stack([erase(pictures, part) for part in parts.unbind(1)])
+        masks, bare = own_masks(pictures, parts), erase(pictures, pictures.own)
+        found.append(Erasures(name, pictures, parts, masks, without, bare))
+    return found
 
 
 @dataclass(frozen=True)
@@ -207,7 +193,10 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def measured(
-    experiment: Sight, classifier: Classifier, tests: list[Erasures], map_cell: int | None = None
+    experiment: Replicate,
+    classifier: Classifier,
+    tests: list[Erasures],
+    map_cell: int | None = None,
 ) -> pd.DataFrame:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
@@ -215,14 +204,11 @@ def measured(
     and :func:`agreement_values`), value.
     """
     frames = []
-    scores, device = classifier.scores, experiment.device
     for test in tests:
         seen = look(experiment, classifier, test.pictures.images, map_cell=map_cell)
+        erased = (*test.without, test.bare)
         without = torch.stack(
-            [
-                extract(classifier, images, experiment.plain, outputs=scores, device=device)
-                for images in (*test.without, test.bare)
-            ]
+            [experiment.read(classifier, images, classifier.scores) for images in erased]
         )
         use = part_use(seen.heat, test.masks)
         done = effects(seen.scores, without[:-1], test.pictures.labels)

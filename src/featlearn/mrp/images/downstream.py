@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from featlearn.images.encoders import Encoder
 from featlearn.images.probes import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, Quality, accuracies
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.features import extract
 from featlearn.images.train.replicate import Weights
 from featlearn.images.worlds.world import Pictures
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -65,20 +64,14 @@ def tested(
     experiment: PictureExperiment, classifier: Classifier, pictures: Sequence[Pictures]
 ) -> dict[str, float]:
     """Accuracies of a classifier on several sets of pictures together."""
-    plain, device, scores = experiment.plain, experiment.device, classifier.scores
-    predicted = [
-        extract(classifier, part.images, plain, outputs=scores, device=device).argmax(1)
-        for part in pictures
-    ]
-    return accuracies(torch.cat(predicted), *truth(pictures))
+    scores = [experiment.read(classifier, one.images, classifier.scores) for one in pictures]
+    return accuracies(torch.cat(scores).argmax(1), *truth(pictures))
 
 
 def frozen(experiment: PictureExperiment, network: nn.Module) -> Frozen[dict[str, float]]:
     """Features that ``network`` gives of an experiment's pictures, judged by their accuracies."""
-    train, *test = (
-        extract(network, pictures.images, experiment.plain, device=experiment.device)
-        for pictures in (experiment.train, *experiment.test)
-    )
+    sets = (experiment.train, *experiment.test)
+    train, *test = (experiment.read(network, pictures.images) for pictures in sets)
     return Frozen(
         train,
         experiment.train.labels,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,7 +15,6 @@ from featlearn.images.data.datasets import in_turn
 from featlearn.images.encoders import Encoder
 from featlearn.images.methods import build_method
 from featlearn.images.train.classifier import Classifier
-from featlearn.images.train.loop import Report
 from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.worlds.world import Pictures, World
 
@@ -79,13 +77,7 @@ class PictureExperiment(Replicate):
         size = self.world.dials.image_size
         return self.network(self.settings["encoders"][kind], size, kind, weights=weights)
 
-    def pretrain(
-        self,
-        method: str,
-        settings: Mapping[str, Any],
-        folder: Path | None = None,
-        report: Report | None = None,
-    ) -> tuple[Encoder, pd.DataFrame]:
+    def pretrain(self, method: str, settings: Mapping[str, Any]) -> tuple[Encoder, pd.DataFrame]:
         """An encoder trained without labels, and the history of its training.
 
         ``method``: names the streams. ``settings``: ``encoder`` (a kind), ``objective`` (see
@@ -94,11 +86,11 @@ class PictureExperiment(Replicate):
         encoder = self.encoder(settings["encoder"])
         with seeded(*self.name, method, "objective"):
             objective = build_method(settings["objective"], encoder)
-        options: dict[str, Any] = {"folder": folder, "report": report, "identity": settings}
         images, training = self.train.images, settings["training"]
         return encoder, self.train_on(
-            images, None, objective, self.augment, training, method, **options
-        )
+            images, None, objective, self.augment, training, method, identity=settings,
+            report=self.progress(f"{method}-{self.replicate}", training, len(images)),
+        )  # fmt: skip
 
     def classifier(
         self,

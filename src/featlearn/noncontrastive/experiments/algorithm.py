@@ -33,13 +33,9 @@ def measure(job: Job) -> Results:
     frames = []
     for seen in train(spec, variants, start, streams, device=job.device, **config["training"]):
         frames.append(_history(seen, variants, spec))
-        progress.report(seen.step, partial(_first_loss, seen))
+        progress.report(seen.step, partial(dict, loss=f"{seen.loss[0].mean():.3f}"))
     flow = pd.concat(_flow(spec, variants, config["training"]), ignore_index=True)
     return {"history": pd.concat(frames, ignore_index=True), "flow": flow}
-
-
-def _first_loss(snapshot: Snapshot) -> dict[str, str]:
-    return {"loss": f"{snapshot.loss[0].mean():.3f}"}
 
 
 def _history(snapshot: Snapshot, variants: Mapping[str, Variant], spec: PatchData) -> pd.DataFrame:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from featlearn.core.frames import tidy
-from featlearn.core.seeds import Streams
+from featlearn.core.losses import relative_error
+from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive import model
 from featlearn.noncontrastive.data import PatchData, sample, views
@@ -40,21 +41,12 @@ def measure(job: Job) -> Results:
     return {"instances": instances(config, streams), "roles": pd.concat(pushes, ignore_index=True)}
 
 
-def relative_error(result: Tensor, wanted: Tensor) -> Tensor:
-    """``|found - wanted| / |wanted|`` over all axes but the first: (R,)."""
-    result, wanted = result.flatten(1), wanted.flatten(1)
-    return (result - wanted).norm(dim=1) / wanted.norm(dim=1)
-
-
 def random_state(
     spec: PatchData, neurons: int, std: float, streams: Sequence[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
     """Gaussian neurons (R, m, d) with entries of ``std`` and a head (R, m, m), float64."""
-    shape = (neurons, spec.dimension)
-    w = torch.stack([torch.randn(shape, generator=s, dtype=torch.float64) for s in streams])
-    e = torch.stack(
-        [torch.randn(neurons, neurons, generator=s, dtype=torch.float64) for s in streams]
-    )
+    w = draws(torch.randn, streams, neurons, spec.dimension, dtype=torch.float64)
+    e = draws(torch.randn, streams, neurons, neurons, dtype=torch.float64)
     off = 1 - torch.eye(neurons, dtype=torch.float64)
     return std * w, 0.3 * e * off
 
@@ -195,8 +187,7 @@ def role_states(count: int, streams: Sequence[torch.Generator]) -> tuple[Tensor,
         return low + (high - low) * drawn
 
     def draw(*shape: int) -> Tensor:
-        drawn = [torch.rand(count, *shape, generator=s, dtype=torch.float64) for s in streams]
-        return torch.cat(drawn)
+        return draws(torch.rand, streams, count, *shape, dtype=torch.float64).flatten(0, 1)
 
     b = between(draw(2, 2), *ROLES_SMALL)
     b[:, 0, 0] = between(draw(), *ROLES_STRONG)

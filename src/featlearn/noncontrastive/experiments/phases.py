@@ -8,6 +8,7 @@ changes with ``d`` is then due to ``d``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.frames import tidy
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.flow import Trajectory, canonical_start, trajectory
@@ -76,15 +77,13 @@ def perturbed_starts(dimension: float, spread: float, streams: Sequence[torch.Ge
     The cosine of the noise parts is Gaussian with variance ``1 / d``, as of random neurons.
     """
     base = canonical_start(dimension)
-    sizes, signs, angles = [], [], []
-    for stream in streams:
-        sizes.append(torch.rand(2, 2, generator=stream, dtype=torch.float64))
-        signs.append(torch.randint(0, 2, (2, 2), generator=stream).double() * 2 - 1)
-        angles.append(torch.randn((), generator=stream, dtype=torch.float64))
-    b = base.b * (1 + spread * (2 * torch.stack(sizes) - 1)) * torch.stack(signs)
+    sizes = draws(torch.rand, streams, 2, 2, dtype=torch.float64)
+    signs = draws(partial(torch.randint, 2), streams, 2, 2).double() * 2 - 1
+    angles = draws(torch.randn, streams, dtype=torch.float64)
+    b = base.b * (1 + spread * (2 * sizes - 1)) * signs
     own = 1 - b.square().sum(-1)
     g = torch.diag_embed(own)
-    g[:, 0, 1] = g[:, 1, 0] = torch.stack(angles) / dimension**0.5 * own.prod(-1).sqrt()
+    g[:, 0, 1] = g[:, 1, 0] = angles / dimension**0.5 * own.prod(-1).sqrt()
     return State(b, g, torch.zeros_like(b))
 
 

@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.files import read_tensors
-from featlearn.core.progress import Progress
-from featlearn.images.activation_maximisation import (
-    GREY,
-    likeness,
-    maximise_channels,
-    pixels,
-)
+from featlearn.core.frames import stacked
+from featlearn.images.activation_maximisation import GREY, likeness, of_last_layer, pixels
 from featlearn.images.methods.siamese import Siamese
-from featlearn.images.train.plan import Plan, Training
+from featlearn.images.probes import score
 from featlearn.noncontrastive.images.cells import ROBUST_TRAINED, UNTRAINED, WITHOUT
 from featlearn.noncontrastive.images.experiment import (
     PROJECTION,
     HeadExperiment,
-    accuracy,
     correlations,
     effective_rank,
+    probed,
     read_off,
     spectrum,
 )
@@ -35,27 +30,24 @@ if TYPE_CHECKING:
 def train(job: Job) -> Results:
     """Train one network of Figure 5, adversarially, with or without a prediction head."""
     experiment, arm = HeadExperiment.of(job), job.wildcards.robust_arm
-    plan = Plan(Training.of(job.config["robust"]["training"]), len(experiment.unlabelled))
-    progress = Progress(experiment.label(arm), plan.steps)
-    network, history = experiment.fit_robust(arm, report=progress.report)
-    return {"weights": network.state_dict(), "history": experiment.named(history, arm)}
+    network, history = experiment.fit_robust(arm)
+    return {"weights": network.state_dict(), "history": experiment.named(history, run=arm)}
 
 
 def look(job: Job) -> Results:
     """Draw what channels of all arms respond to, and measure how alike it is."""
-    experiment = HeadExperiment.of(job)
+    experiment, parts = HeadExperiment.of(job), []
     weights = dict(zip(ROBUST_TRAINED, job.files("weights"), strict=True)) | {UNTRAINED: None}
-    result: dict[str, list[pd.DataFrame]] = {"values": [], "pictures": []}
     for arm, path in weights.items():
         job.tell(experiment.label(arm))
         # encoder and projection are all that is read off: before training the arms agree in these
         network = experiment.robust_objective(WITHOUT if path is None else arm)
         if path is not None:
             network.load_state_dict(read_tensors(path))
-        seen = look_at(experiment, network.to(job.device))
-        for parts, frame in zip(result.values(), seen, strict=True):
-            parts.append(experiment.named(frame, arm))
-    return {what: pd.concat(parts, ignore_index=True) for what, parts in result.items()}
+        values, pictures = (experiment.named(frame, run=arm)
+                            for frame in look_at(experiment, network.to(job.device)))  # fmt: skip
+        parts.append({"values": values, "pictures": pictures})
+    return stacked(parts)
 
 
 def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -67,19 +59,8 @@ def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame,
     rank of the projection; and pictures, with columns kind, channel, row, column, red, green, blue
     (uint8).
     """
-    encoder, dials = network.encoder, experiment.settings["robust"]["visualisation"]
-    seen = maximise_channels(
-        encoder,
-        encoder.last_layer,
-        range(min(dials["channels"], encoder.width)),
-        experiment.image_size,
-        experiment.plain.mean,
-        experiment.plain.std,
-        (*experiment.name, "visualisation"),
-        steps=dials["steps"],
-        rate=dials["rate"],
-        pull=dials["pull"],
-    ).cpu()
+    dials, size = experiment.settings["robust"]["visualisation"], experiment.image_size
+    seen = of_last_layer(network.encoder, experiment.plain, size, dials, experiment.name)
     deviation = seen - GREY
     # around grey, a channel without a gradient is left with steps of the pull alone
     live = deviation.flatten(1).norm(dim=1) > 2 * dials["rate"]
@@ -88,7 +69,7 @@ def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame,
         "likeness": alike,
         "distinct": distinct,
         "live": float(live.double().mean()),
-        "accuracy": accuracy(experiment, network),
+        "accuracy": score(probed(experiment, network), experiment.test.labels),
         "rank": effective_rank(spectrum(correlations(read_off(experiment, network, PROJECTION)))),
     }
     quantities = pd.DataFrame({"quantity": list(values), "value": list(values.values())})

@@ -7,8 +7,7 @@ it to its end. The same starts serve every case of equal dimension and number of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.frames import tidy
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive.data import FEATURES, PatchData
 from featlearn.noncontrastive.flow import trajectory
 from featlearn.noncontrastive.population import Law, State, feature_correlation
@@ -50,36 +49,27 @@ def measure(job: Job) -> Results:
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One setting of data and training."""
 
-    #: ``dimension`` and ``strengths``: ``d`` and ``(alpha_1, alpha_2)``.
-    dimension: int
-    strengths: tuple[float, float]
+    spec: PatchData  #: The law of its data
     kappa: float  #: ``eta_E / eta``
-    neurons: int  #: ``m``
-    more: Mapping[str, Any]  #: Further fields of :class:`featlearn.noncontrastive.data.PatchData`
+    neurons: int = 2  #: ``m``
 
     @classmethod
     def from_config(cls, case: Mapping[str, Any], data: Mapping[str, Any]) -> Case:
         """From a case of the config and the data that all cases share."""
-        own = {key: case[key] for key in ("noise", "presence", "strong_share") if key in case}
-        strengths = (case["strengths"][0], case["strengths"][1])
-        neurons = case.get("neurons", 2)
-        return cls(case["dimension"], strengths, case["kappa"], neurons, {**data, **own})
-
-    @property
-    def spec(self) -> PatchData:
-        """The law of its data."""
-        return PatchData(dimension=self.dimension, strengths=self.strengths, **self.more)
+        own = {key: case[key] for key in case if key not in ("kappa", "neurons")}
+        return cls(PatchData.from_config({**data, **own}), case["kappa"], case.get("neurons", 2))
 
 
 def diagram_cases(diagram: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Case]:
     """A case a cell of the phase diagram, called ``ratio/kappa``."""
-    strong = diagram["strong"]
+    strong, shared = diagram["strong"], {**data, "dimension": diagram["dimension"]}
     return {
-        f"{ratio}/{kappa}": Case(diagram["dimension"], (strong, ratio * strong), kappa, 2, data)
+        f"{ratio}/{kappa}": Case(
+            PatchData.from_config({**shared, "strengths": (strong, ratio * strong)}), kappa
+        )
         for ratio in diagram["ratios"]
         for kappa in diagram["kappas"]
     }
@@ -89,11 +79,8 @@ def random_starts(
     dimension: int, neurons: int, count: int, streams: Sequence[torch.Generator]
 ) -> State:
     """``count`` starts a replicate, (R * count, ...); neuron 1 has the largest ``|B_j1|``."""
-    drawn = [
-        torch.randn(count, neurons, dimension, generator=stream, dtype=torch.float64)
-        for stream in streams
-    ]
-    w = torch.cat(drawn) / dimension**0.5
+    drawn = draws(torch.randn, streams, count, neurons, dimension, dtype=torch.float64)
+    w = drawn.flatten(0, 1) / dimension**0.5
     order = w[..., 0].abs().argsort(1, descending=True)
     w = w.gather(1, order.unsqueeze(2).expand_as(w))
     rest = w[..., FEATURES:]
@@ -113,8 +100,9 @@ def all_frames(
     starts: dict[str, State] = {}
     for name, case in cases.items():
         groups.setdefault(case.neurons, {})[name] = case
-        draws = streams(f"starts-{case.dimension}-{case.neurons}")
-        drawn = random_starts(case.dimension, case.neurons, config["starts"], draws)
+        dimension = case.spec.dimension
+        drawn = random_starts(dimension, case.neurons, config["starts"],
+                              streams(f"starts-{dimension}-{case.neurons}"))  # fmt: skip
         starts[name] = State.cat([drawn], device)
     for group in groups.values():
         for mode in modes:
@@ -139,7 +127,7 @@ def follow(
 
     law = Law.stack([Law.of(case.spec, device) for case in cases.values() for _ in range(count)])
     kappa = each([case.kappa for case in cases.values()])
-    ends = [min(end * case.dimension**2, LATEST) for case in cases.values()]
+    ends = [min(end * case.spec.dimension**2, LATEST) for case in cases.values()]
     last = each(ends).unsqueeze(1)
     done = trajectory(
         many, law, kappa, last, head=mode != "frozen", stop_gradient=mode != "live-target",

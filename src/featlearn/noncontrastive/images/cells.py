@@ -40,10 +40,6 @@ class Cell:
         """E.g. ``identity-batch-self``."""
         return f"{self.head}-{self.norm}-{self.target}"
 
-    @classmethod
-    def of(cls, name: str) -> Cell:
-        return cls(*name.split("-"))
-
 
 def cells(settings: Mapping[str, Any]) -> list[Cell]:
     """All cells of a data set, in the order of the figure."""
@@ -71,25 +67,15 @@ def groups(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     return result if settings["long"] is None else result | {LONG: [LONG]}
 
 
-def _without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Without what tells which trainings there are, and without ``keys``."""
+def without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """What a training depends on: not on what tells which there are, nor on ``keys``."""
     left_out = {"replicates", "heads", "norms", "targets", *keys}
     return {key: value for key, value in settings.items() if key not in left_out}
 
 
-def head_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the settings of a data set, what trainings side by side depend on."""
-    return _without(settings, "robust")
-
-
-def robust_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a training of Figure 5 depends on."""
-    return _without(settings, "encoder", "training", "long")
-
-
 def cell_of(run: str) -> Cell:
     """The cell that a training belongs to."""
-    return Cell.of(LONG_CELL if run == LONG else run)
+    return Cell(*(LONG_CELL if run == LONG else run).split("-"))
 
 
 def training_of(run: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,8 +99,3 @@ def robust_cell(arm: str, robust: Mapping[str, Any]) -> Cell:
     """Head, norm and target of an arm of Figure 5, from the group ``robust`` of a data set."""
     head = robust["head"] if arm == WITH else "none"
     return Cell(head, robust["norm"], robust["target"])
-
-
-def robust_sets(sets: Mapping[str, Any]) -> list[str]:
-    """Data sets that Figure 5 is made of."""
-    return [name for name, settings in sets.items() if settings["robust"] is not None]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import torch
@@ -20,69 +19,35 @@ from featlearn.images.methods.siamese import Siamese, off_diagonal
 from featlearn.images.methods.simclr import Siblings, history_of
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.probes import choose_probe, score
-from featlearn.images.train.features import extract
-from featlearn.images.train.loop import Report
 from featlearn.images.train.objective import Objective
-from featlearn.images.train.replicate import Replicate
+from featlearn.images.train.replicate import SetReplicate
 from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
-
-if TYPE_CHECKING:
-    from featlearn.core.job import Job
-
-#: The streams of what is reported; a pilot takes another name. Not ``images``: seven trainings on
-#: those were seen before the sizes were settled.
-STREAM = "heads"
 
 Network = TypeVar("Network", bound=Siamese)
 
 
-class HeadExperiment(Replicate):
+class HeadExperiment(SetReplicate):
     """One replicate of the experiment on one data set.
 
     Within a replicate all cells share images, initial weights of encoder and projection, order of
     the images and views: they differ in head, norm and target alone.
-
-    ``name``: of the data set. ``settings``: a group of ``noncontrastive.images``. ``stream``: name
-    of the branch of random streams. The others: see
-    :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
+    paper, wildcard = "noncontrastive", "head_set"
+    #: Not ``images``: seven trainings on those were seen before the sizes were settled.
+    stream = "heads"
     cache: PathLike
     #: Of part-composed pictures, (classes, parts of a class).
     parts_of_class: Tensor | None = None
 
-    def __init__(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        cache: PathLike,
-        seed: int,
-        replicate: int,
-        device: torch.device | str = "cpu",
-        stream: str = STREAM,
-    ):
-        super().__init__(settings, (seed, "noncontrastive", stream, name), replicate, device, cache)
-        self.set = name
-        if "data" in settings:
+    def __init__(self, *given: Any, **more: Any):
+        super().__init__(*given, **more)
+        if "data" in self.settings:
             self._open()
         else:
             self._draw()
         self.augment, self.image_size = self.sight(self.train.images)
         self.plain = self.augment.plain()
-
-    @classmethod
-    def of(cls, job: Job) -> HeadExperiment:
-        """That of a job, whose wildcards name data set and replicate."""
-        cache, replicate = job.results / job.params.cache, int(job.wildcards.replicate)
-        return cls(job.wildcards.head_set, job.config, cache, job.seed, replicate, job.device)
-
-    def label(self, run: str) -> str:
-        """What messages call a training."""
-        return f"{self.set} {run}-{self.replicate}"
-
-    def named(self, frame: pd.DataFrame, run: str) -> pd.DataFrame:
-        """A frame with where its numbers come from."""
-        return frame.assign(data_set=self.set, run=run, replicate=self.replicate)
 
     def _draw(self) -> None:
         world = self.world_of(self.settings["world"])
@@ -94,8 +59,8 @@ class HeadExperiment(Replicate):
         self.classes = len(train.parts_of_class)
 
     def _open(self) -> None:
-        data, key = self.settings["data"], f"noncontrastive.images.{self.set}.data"
-        opened = self.opened(data, self.settings["train_images"], key)
+        data = self.settings["data"]
+        opened = self.opened(data, self.settings["train_images"], f"{self.key}.data")
         self.train, self.test, self.classes = opened.train, opened.test, len(opened.classes)
         self.unlabelled = self.train.images
         further = self.settings["unlabelled_split"]
@@ -133,31 +98,26 @@ class HeadExperiment(Replicate):
             )
 
     def fit(
-        self, runs: Sequence[str], folder: Path | None = None, report: Report | None = None
+        self, runs: Sequence[str], group: str = ""
     ) -> tuple[dict[str, Siamese], dict[str, pd.DataFrame]]:
-        """Train ``runs`` of equal length, each as if alone; networks, and histories, by name."""
+        """Train ``runs`` of equal length, each as if alone; networks, and histories, by name.
+
+        ``group``: what messages call them.
+        """
         networks = {run: self.objective(cell_of(run)) for run in runs}
         training, *others = [training_of(run, self.settings) for run in runs]
         if any(other != training for other in others):
             raise ValueError(f"{', '.join(runs)}: expected trainings of the same settings")
-        together = self._trained(Siblings(networks), ",".join(runs), training, folder, report)
+        together = self._trained(Siblings(networks), ",".join(runs), training, group)
         return networks, {run: history_of(run, together) for run in runs}
 
-    def fit_robust(
-        self, arm: str, folder: Path | None = None, report: Report | None = None
-    ) -> tuple[AdversarialSiamese, pd.DataFrame]:
+    def fit_robust(self, arm: str) -> tuple[AdversarialSiamese, pd.DataFrame]:
         """Train the network of an arm of Figure 5; the history of its training."""
         objective = self.robust_objective(arm)
-        training = self.settings["robust"]["training"]
-        return objective, self._trained(objective, arm, training, folder, report)
+        return objective, self._trained(objective, arm, self.settings["robust"]["training"], arm)
 
     def _trained(
-        self,
-        objective: Objective,
-        run: str,
-        training: Mapping[str, Any],
-        folder: Path | None,
-        report: Report | None,
+        self, objective: Objective, run: str, training: Mapping[str, Any], told: str
     ) -> pd.DataFrame:
         return self.train_on(
             self.unlabelled,
@@ -167,8 +127,7 @@ class HeadExperiment(Replicate):
             training,
             # not the run's name: all cells see the same views
             "training",
-            folder=folder,
-            report=report,
+            report=self.progress(self.label(told), training, len(self.unlabelled)),
             identity={"run": run, "settings": dict(self.settings)},
         )
 
@@ -219,22 +178,13 @@ def measure(experiment: HeadExperiment, network: Siamese) -> dict[str, pd.DataFr
 def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor:
     """Outputs of a layer for the test images, (N, width)."""
     outputs = network.project if layer == PROJECTION else network.encoder.forward
-    images, device = experiment.test.images, experiment.device
-    return extract(network, images, experiment.plain, outputs=outputs, device=device)
-
-
-def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
-    """Accuracy on the test images of :func:`probed`."""
-    return score(probed(experiment, network), experiment.test.labels)
+    return experiment.read(network, experiment.test.images, outputs)
 
 
 def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
     """Test scores (N, classes) of a linear probe, its penalty chosen on training images."""
     train, test = experiment.train, experiment.test
-    features = [
-        extract(network.encoder, part.images, experiment.plain, device=experiment.device)
-        for part in (train, test)
-    ]
+    features = [experiment.read(network.encoder, part.images) for part in (train, test)]
     held_out = max(1, round(experiment.settings["validation_share"] * len(train.labels)))
     stream = generator(*experiment.name, "probe")
     chosen, fitted = torch.randperm(len(train.labels), generator=stream).tensor_split([held_out])
