@@ -36,24 +36,31 @@ SHOWN = 100
 
 def measure(job: Job) -> Results:
     """Find needles in haystacks by every method, with the reader of ``job.config["own"]``."""
-    name, config = job.wildcards["network"], job.config
-    own, kept = config["own"], config["own"]["kept"]
+    name, own = job.wildcards["network"], {**job.config["own"]}
+    own |= {key: job.config[key] for key in ("depths", "prompts")}
     if "folder" in own:
-        stand, kept = language(own, job.device), kept[0]
+        stand, own["kept"] = language(own, job.device), own["kept"][0]
     else:
         stand = wired(own, job.seed) if name == "wired" else trained(own, _weights(job))
-    network, window = stand.network, own["window"]
-    methods = arms(kept, window, own["filter_layer"], network.layers)
+    return frames_of(stand, own, job.seed, name)
+
+
+def frames_of(
+    stand: Stand, config: Mapping[str, Any], seed: int, name: str
+) -> dict[str, pd.DataFrame]:
+    """All that is measured of one reader, after whose name its streams are called."""
+    network, window = stand.network, config["window"]
+    methods = arms(config["kept"], window, config["filter_layer"], network.layers)
     frames: dict[str, list[pd.DataFrame]] = {}
-    for length in own["lengths"]:
+    for length in config["lengths"]:
         for place in range(config["depths"]):
             depth, middle = place / (config["depths"] - 1), place == config["depths"] // 2
             stream = f"{name}-{length}-{place}"
-            streams = Streams(job.seed, "gemfilter", stream, range(config["prompts"]))
+            streams = Streams(seed, "gemfilter", stream, range(config["prompts"]))
             asked = stand.ask(length, depth, streams("prompt"))
-            with_mass = stand.thorough and length <= own["longest_of_h2o"]
+            with_mass = stand.thorough and length <= config["longest_of_h2o"]
             reading = read(network, asked.tokens, window=window, rows=ROWS,
-                           layer=own["filter_layer"], mass=with_mass)  # fmt: skip
+                           layer=config["filter_layer"], mass=with_mass)  # fmt: skip
             # methods that several parts ask for answer once
             answers = cache(partial(answer, network, asked.tokens, steps=stand.steps,
                                     stop=stand.stop, reading=reading))  # fmt: skip
