@@ -1,8 +1,9 @@
-"""Rows of a tidy frame by their values, and tensors with named axes as tidy frames."""
+"""Rows of a tidy frame by their values, and rows and tidy frames of tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,18 @@ def _like(seen: pd.Series[Any], wanted: Any) -> Any:
     if isinstance(wanted, (list, tuple)):
         return seen.isin(wanted)
     return np.isclose(seen, wanted) if isinstance(wanted, float) else seen == wanted
+
+
+def rows(
+    columns: Mapping[str, Any], replicates: Iterable[int] | None = None, **same: Any
+) -> Iterator[dict[str, Any]]:
+    """A row a replicate of columns, tensors (R,), behind what is the ``same`` in all rows.
+
+    ``replicates``: their numbers, 0, 1, ... if left out.
+    """
+    values = zip(*(own.tolist() for own in columns.values()), strict=True)
+    for replicate, row in zip(count() if replicates is None else replicates, values, strict=False):
+        yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
 from featlearn.universality.methods import MoCo, Weights, repeated, unit
@@ -116,13 +117,10 @@ def accuracies(
         x, y = (spread([own] * len(labels), len(spans)) for own in parts[part])
         hits = (scores(method, head, x).argmax(-1) == y).float()
         right[part] = hits.reshape(len(labels), len(spans), -1, hits.shape[-1])
-    rows = []
+    told: list[dict[str, Any]] = []
     for place, number in enumerate(labels):
         for at, mixture in enumerate(spans):
-            for replicate in range(right["test"].shape[2]):
-                rows.append({
-                    "mixture": mixture, "task": 0, "labels": number, "replicate": replicate,
-                    "value": float(right["test"][place, at, replicate].mean()),
-                    "training": float(right["train"][place, at, replicate, :number].mean()),
-                })  # fmt: skip
-    return rows
+            both = {"value": right["test"][place, at].mean(-1),
+                    "training": right["train"][place, at, :, :number].mean(-1)}  # fmt: skip
+            told += rows(both, mixture=mixture, task=0, labels=number)
+    return told

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.schedules import Part, Schedule
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter.config import groups
@@ -34,14 +35,11 @@ def measure(job: Job) -> Results:
         return seen
 
     weights, looks = in_stages(job, streams, Lessons, see, look_every=50)
-    rows = [
-        {"step": look.step, "body": int(body), "replicate": replicate, "value": value}
-        for look in looks
-        for body, values in look.seen.items()
-        for replicate, value in zip(replicates, values.tolist(), strict=True)
-    ]
+    curves = [row for look in looks for body, values in look.seen.items()
+              for row in rows({"value": values}, replicates, step=look.step, body=int(body))
+              ]  # fmt: skip
     return {"weights": {n: w.cpu().contiguous() for n, w in weights.items()},
-            "curves": pd.DataFrame(rows)}  # fmt: skip
+            "curves": pd.DataFrame(curves)}  # fmt: skip
 
 
 def in_stages(

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import tidy
+from featlearn.core.frames import rows, tidy
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import Parity, law_of
-from featlearn.gradient_features.experiments import looks, rows, scored, sets
+from featlearn.gradient_features.experiments import looks, scored, sets
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import LOSSES, Network
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -127,9 +127,9 @@ def _curve(
             right = now(inputs.x).sign() == inputs.y
             for part, chosen in _parts(law, inputs).items():
                 share = (right & chosen).sum(1) / chosen.sum(1)
-                yield from rows(streams, {"step": step, "part": part}, {"value": share})
+                yield from rows({"value": share}, step=step, part=part)
             fitted = (now(whole.x).sign() == whole.y).double().mean(1)
-            yield from rows(streams, {"step": step, "part": "train"}, {"value": fitted})
+            yield from rows({"value": fitted}, step=step, part="train")
 
 
 def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:

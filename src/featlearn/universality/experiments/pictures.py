@@ -15,7 +15,7 @@ from torch import Tensor
 
 from featlearn.core.seeds import Streams
 from featlearn.universality.config import SHARES
-from featlearn.universality.labelled import probed
+from featlearn.universality.labelled import in_spans, probed
 from featlearn.universality.methods import (
     Body,
     Recipe,
@@ -112,20 +112,14 @@ def _probes(
     config: dict[str, Any], sets: list[Parts], arm: str, spans: list[int],
     represent: Callable[[Tensor], Tensor],
 ) -> Rows:  # fmt: skip
-    rows = []
+    rows: Rows = []
+    told = [{"arm": arm, "mixture": span} for span in spans]
     for task, own in enumerate(sets):
         parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}
-        classes = classes_of(own)
         for percent in SHARES:
             labels = labels_of(own, percent)
-            tested, fitted = probed(parts, labels, classes, config["penalties"])
-            for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
-                span, replicate = divmod(place, config["replicates"])
-                rows.append({
-                    "arm": arm, "mixture": spans[span], "task": task, "percent": percent,
-                    "labels": labels, "replicate": replicate, "value": value,
-                    "training": training,
-                })  # fmt: skip
+            found = probed(parts, labels, classes_of(own), config["penalties"])
+            rows += in_spans(found, told, task=task, percent=percent, labels=labels)
     return rows
 
 
