@@ -15,7 +15,6 @@ from featlearn.emergence.model import (
     cosines,
     directions,
     full_gradients,
-    hinge,
     output,
     outside,
     smoothed,
@@ -63,6 +62,10 @@ def weighted(noise):
         return (alpha(y) * (1 - y * output(own, x, noise)).clamp_min(0)).mean(1)
 
     return loss, lambda network, x, y: full_gradients(network, x, y, alpha(y), noise)
+
+
+def hinge(own, x, y):
+    return (1 - y * output(own, x)).clamp_min(0).mean(1)
 
 
 @pytest.mark.parametrize(

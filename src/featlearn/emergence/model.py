@@ -137,11 +137,6 @@ def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
     return torch.stack(result)
 
 
-def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
-    """(R,) mean hinge loss ``max(0, 1 - y g(x))`` (eq. 2.3); no regulariser."""
-    return (1 - y * output(network, x, noise)).clamp_min(0).mean(1)
-
-
 def full_gradients(
     network: Network, x: Tensor, y: Tensor, weight: Tensor, noise: float
 ) -> tuple[Tensor, Tensor]:

@@ -99,6 +99,7 @@ class Problem:
         width = self.x["train"].shape[-1] - 1
         start = symmetric_start(cell["pairs"], width, start_stds(law), streams("start"))
         self.start = Network(start.rows.to(device), start.a.to(device))
+        #: gradients at the start by the weighted loss
         self._begun: tuple[Tensor, Tensor] | None = None
         self.direction = self.world.direction().to(device)
 
@@ -110,11 +111,13 @@ class Problem:
         own = self.streams(f"{self.kind}-batches-{arm}")
         return batches(self.cell["samples"]["train"], self.cell["batch_size"], steps, own)
 
-    def two_steps(self, preset: str) -> tuple[Network, Network]:
-        """After the first and the second full step, by the class-weighted loss."""
+    def two_steps(self, preset: str, *, weighted: bool = True) -> tuple[Network, Network]:
+        """After the first and the second full step, by the class-weighted loss or the plain one."""
         x, y = self.x["train"], self.y["train"]
-        weight = class_weights(self.law, y)
         schedule = Schedule.of(self.law, self.cell["pairs"], preset)
+        if not weighted:
+            return two_steps(self.start, x, y, torch.ones_like(y), schedule)
+        weight = class_weights(self.law, y)
         if self._begun is None:  # all schedules have the same noise
             self._begun = full_gradients(self.start, x, y, weight, schedule.noise)
         return two_steps(self.start, x, y, weight, schedule, self._begun)
@@ -125,10 +128,7 @@ class Problem:
 
     @cached_property
     def unweighted(self) -> tuple[Network, Network]:
-        """The same as :attr:`practical` by the plain loss."""
-        x, y = self.x["train"], self.y["train"]
-        schedule = Schedule.of(self.law, self.cell["pairs"], "practical")
-        return two_steps(self.start, x, y, torch.ones_like(y), schedule)
+        return self.two_steps("practical", weighted=False)
 
     @cached_property
     def live(self) -> list[Tensor]:
@@ -156,6 +156,12 @@ class Ledger:
         for replicate, value in zip(replicates or itertools.count(), values, strict=False):
             own = (self.cell, problem.law.structured, arm, quantity, at, step, replicate)
             self.rows.append((*own, float(value)))
+
+    def cosines(self, problem: Problem, arm: str, network: Network, rest: Tensor, at: int) -> None:
+        """Largest and median cosine with the relevant direction; ``rest`` as of the model's."""
+        result = cosines(network, problem.direction, rest)
+        self.add(problem, arm, "largest_cosine", result.max(1).values, at=at)
+        self.add(problem, arm, "median_cosine", medians(result.abs()), at=at)
 
     def curves(self, problem: Problem, arm: str, seen: Mapping[int, Tensor]) -> None:
         """What :func:`trained` recorded, but for what was not looked at."""
@@ -337,9 +343,7 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
             dim=-1
         )
         for arm, network in networks.items():
-            result = cosines(network, problem.direction, rest.to(problem.direction.device))
-            ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", medians(result.abs()), at=dimension)
+            ledger.cosines(problem, arm, network, rest.to(problem.direction.device), dimension)
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:

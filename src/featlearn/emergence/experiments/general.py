@@ -24,7 +24,6 @@ from featlearn.emergence.experiments.curves import (
     heads,
     trained,
 )
-from featlearn.emergence.model import cosines, medians
 from featlearn.emergence.train import accuracy
 
 if TYPE_CHECKING:
@@ -94,9 +93,7 @@ def measure(job: Job) -> Results:
         ledger.curves(own, arm, seen)
     heads(own, {"rf": own.start, "two_step": own.practical[1]}, ledger)
     for arm, network in networks.items():
-        result = cosines(network, own.direction, torch.zeros_like(network.a))
-        ledger.add(own, arm, "largest_cosine", result.max(1).values)
-        ledger.add(own, arm, "median_cosine", medians(result.abs()))
+        ledger.cosines(own, arm, network, torch.zeros_like(network.a), 0)
     threshold = own.law.best_threshold_accuracy()
     ledger.add(own, "threshold", "test", [threshold] * cell["replicates"])
     ledger.add(own, "known patterns", "test", own.read)
