@@ -29,13 +29,11 @@ from featlearn.gemfilter.selection import (
 from featlearn.transformers.attention import grouped
 from featlearn.transformers.cache import Cache
 
-
-def _attention(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-    return int(sdpa_flop_count(q, k, v))  # type: ignore[no-untyped-call]
-
-
 #: Attention on a processor, which the counter of PyTorch does not know.
-OF_PROCESSORS = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention}
+OF_PROCESSORS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu:
+        lambda q, k, v, *_, **__: int(sdpa_flop_count(q, k, v)),  # type: ignore[no-untyped-call]
+}  # fmt: skip
 
 
 @dataclass

@@ -65,12 +65,6 @@ class Prompts(NamedTuple):
         return self.start, self.start + 1 + self.answer.shape[1]
 
 
-def needle_place(length: int, depth: float, answer: int) -> int:
-    """Where the key stands in a prompt of ``length`` tokens: 1 + int(depth (body - L - 2))."""
-    body = length - 1 - ASKED
-    return 1 + int(depth * (body - answer - 1))
-
-
 def draw(
     vocabulary: Vocabulary, length: int, depth: float, streams: Sequence[Generator], *,
     answer: int = 3, distractors: int = 3,
@@ -92,7 +86,7 @@ def draw(
             f"vocabulary: {vocabulary.keys} keys and {vocabulary.values} values; expected at least "
             f"{needles} and {needles * answer}"
         )
-    start = needle_place(length, depth, answer)
+    start = 1 + int(depth * (body - size))
     rows, answers = [], []
     for stream in streams:
         row = torch.randint(vocabulary.fillers, (length,), generator=stream)

@@ -57,18 +57,6 @@ class Loss(NamedTuple):
         return (inputs.weight * self.value(network(inputs.x), inputs.y)).sum(-1)
 
 
-def _logistic(g: Tensor, y: Tensor) -> Tensor:
-    return torch.nn.functional.softplus(-y * g) / math.log(2)
-
-
-def _logistic_slope(g: Tensor, y: Tensor) -> Tensor:
-    return -y * torch.sigmoid(-y * g) / math.log(2)
-
-
-def _logistic_curve(g: Tensor, _: Tensor) -> Tensor:
-    return torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2)
-
-
 #: ``logistic`` is over log 2: the framework asks for 1 at 0; ``square`` is for real labels.
 LOSSES = {
     "hinge": Loss(
@@ -77,7 +65,12 @@ LOSSES = {
         lambda g, _: torch.zeros_like(g),
         math.inf,
     ),
-    "logistic": Loss(_logistic, _logistic_slope, _logistic_curve, 1 / (4 * math.log(2))),
+    "logistic": Loss(
+        lambda g, y: torch.nn.functional.softplus(-y * g) / math.log(2),
+        lambda g, y: -y * torch.sigmoid(-y * g) / math.log(2),
+        lambda g, _: torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2),
+        1 / (4 * math.log(2)),
+    ),
     "square": Loss(
         lambda g, y: (g - y).square(),
         lambda g, y: 2 * (g - y),

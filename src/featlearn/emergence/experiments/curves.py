@@ -230,11 +230,6 @@ def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:
     return STAGES if equal else {**STAGES, "unweighted": "training"}
 
 
-def _candidates(cell: Mapping[str, Any], place: str) -> list[dict[str, float]]:
-    shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
-    return [{**shared, **candidate} for candidate in cell[place]]
-
-
 def _pilot(job: Job) -> Problem:
     """One replicate of streams of its own, with structure, that is counted nowhere."""
     cell = {**job.config, "replicates": 1}
@@ -251,7 +246,9 @@ def chosen_stages(
     The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. ``arms``
     are the places of their candidates in the config; where all have one there is no pilot.
     """
-    tried = {arm: _candidates(cell, place) for arm, place in arms.items()}
+    shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
+    tried = {arm: [{**shared, **candidate} for candidate in cell[place]]
+             for arm, place in arms.items()}  # fmt: skip
     problem = pilot() if any(len(own) > 1 for own in tried.values()) else None
     stages = {}
     for arm, own in tried.items():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.core.baselines import accuracy, error_share
 from featlearn.core.frames import rows
@@ -139,13 +138,8 @@ def uniform_parity_heads(
     )
     half = settings["neurons"]  # the other half are copies
     own = Network(*(part[:, :half] for part in start))
-    return scored(name, own, data, streams, degrees=(law.block,), score=mistakes, best=min,
-                  law=name)  # fmt: skip
-
-
-def mistakes(result: Tensor, y: Tensor) -> float:
-    """Share of the inputs whose sign is wrong."""
-    return 1 - accuracy(result, y)
+    return scored(name, own, data, streams, degrees=(law.block,), best=min, law=name,
+                  score=lambda result, y: 1 - accuracy(result, y))  # fmt: skip
 
 
 def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,6 @@ pre-trained: raw pixels, random features and the network at its start.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -19,7 +18,6 @@ from featlearn.universality.labelled import in_spans, probed
 from featlearn.universality.methods import (
     Body,
     Recipe,
-    SimCLR,
     Weights,
     encode,
     hidden_layer,
@@ -100,22 +98,20 @@ def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> Rows:
         recipe = Recipe(method, config["steps"], config["batch"], config["rate"])
         heads = streams(f"heads-{method}")
         own = pretrain(repeated(begun, len(sets)), views, recipe, heads, body=body)
-        rows += _probes(config, laid.parts, method, list(spans), partial(_encoded, own, len(sets)))
+        rows += _probes(config, laid.parts, method, list(spans), own.encode)
     return rows
-
-
-def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:
-    return method.encode(x.repeat(spans, 1, 1))
 
 
 def _probes(
     config: dict[str, Any], sets: list[Parts], arm: str, spans: list[int],
     represent: Callable[[Tensor], Tensor],
 ) -> Rows:  # fmt: skip
+    """Of all networks (spans x R); ``represent`` gets the views of a set for each of them."""
     rows: Rows = []
     told = [{"arm": arm, "mixture": span} for span in spans]
     for task, own in enumerate(sets):
-        parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}
+        parts = {part: (represent(x.repeat(len(spans), 1, 1)), y.repeat(len(spans), 1))
+                 for part, (x, y) in own.items()}  # fmt: skip
         for percent in SHARES:
             labels = labels_of(own, percent)
             found = probed(parts, labels, classes_of(own), config["penalties"])
