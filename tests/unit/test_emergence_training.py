@@ -18,7 +18,7 @@ from featlearn.emergence.model import (
     output,
     outside,
     smoothed,
-    smoothed_slope,
+    smoothed_and_slope,
     symmetric_start,
     truncated_relu,
     with_one,
@@ -45,7 +45,7 @@ def test_the_smoothed_activation_is_the_mean_over_the_noise():
     mean = torch.trapezoid(values, grid, dim=1)
     assert torch.allclose(smoothed(z, 0.3), mean, atol=1e-7)
     (slope,) = torch.autograd.grad(smoothed(z, 0.3).sum(), z)
-    assert torch.allclose(smoothed_slope(z, 0.3), slope, atol=1e-12)
+    assert torch.allclose(smoothed_and_slope(z, 0.3)[1], slope, atol=1e-12)
     assert torch.equal(smoothed(z, 0), truncated_relu(z))
 
 

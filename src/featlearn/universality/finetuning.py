@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from featlearn.core.files import below
 from featlearn.core.frames import rows
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
@@ -20,20 +21,14 @@ from featlearn.universality.methods import MoCo, Weights, repeated, unit
 from featlearn.universality.training import descend
 
 
-def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
-    """The tensors ``part/*`` of a state, by what follows."""
-    start = f"{part}/"
-    return {key.removeprefix(start): own for key, own in state.items() if key.startswith(start)}
-
-
 def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
     ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks, repeated ``times``.
     """
-    weights = repeated(part_of(state, "encoder"), times)
+    weights = repeated(below("encoder", state), times)
     method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
-    method.slow = repeated(part_of(state, "slow"), times)
+    method.slow = repeated(below("slow", state), times)
     method.queue = [state["queue"].repeat(times, 1, 1)]
     return method
 

@@ -33,7 +33,7 @@ from featlearn.emergence.model import (
     medians,
     output,
     outside,
-    smoothed_slope,
+    smoothed_and_slope,
     symmetric_start,
     with_one,
 )
@@ -349,7 +349,7 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
     schedule = Schedule.of(law, pairs, "practical")
     t = (first.q / (schedule.first_rate * problem.start.a[..., None]))[:, :pairs].double()
     z = problem.x["train"][:, :SHOWN] @ problem.start.rows[:, :pairs].mT
-    beta = smoothed_slope(z, schedule.noise).double().mean(1)
+    beta = smoothed_and_slope(z, schedule.noise)[1].double().mean(1)
     on = (t * problem.direction[:, None]).sum(-1)
     size = law.weighted_gamma * law.relevant**0.5 / law.scale
     error = (on / (beta * size) - 1).abs()

@@ -14,12 +14,12 @@ import pandas as pd
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
+from featlearn.core.files import below
 from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
 from featlearn.universality.config import SHARES, asked
 from featlearn.universality.encoders import CHANCE, ENCODER
-from featlearn.universality.finetuning import part_of
 from featlearn.universality.frozen import floors_of_vectors, of_files, of_vectors
 from featlearn.universality.labelled import probed, scene
 from featlearn.universality.printed import OURS
@@ -67,7 +67,7 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
                 yield name, target, cached
         return
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
-    count, kept = ladders["replicates"], part_of(job.tensors("encoders"), "encoder")
+    count, kept = ladders["replicates"], below("encoder", job.tensors("encoders"))
     for name, span in (("broad", len(ladders["mixtures"]) - 1), ("narrow", 0)):
         own = slice(span * count, (span + 1) * count)
         weights = {key: value[own].cpu() for key, value in kept.items()}

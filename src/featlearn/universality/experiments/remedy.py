@@ -12,11 +12,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.files import below
 from featlearn.images.probes import purity, tsne
 from featlearn.universality.finetuning import (
     accuracies,
     batches,
-    part_of,
     resumed,
     tune,
     with_untrained,
@@ -41,7 +41,7 @@ def measure(job: Job) -> Results:
     state = job.tensors("encoders")
     mixtures = ladders["mixtures"]
     tuned = _probed(LP, state, drawn, ladders)
-    seen = encoded(part_of(state, "encoder"), len(mixtures))(drawn.tasks[0]["test"])
+    seen = encoded(below("encoder", state), len(mixtures))(drawn.tasks[0]["test"])
     maps = [_map(job, LP, drawn, seen, len(mixtures) - 1)]
     # the kept networks behind those at their start, which have a random queue
     width = ladders["arms"][KEPT]["width"]
@@ -68,7 +68,7 @@ def measure(job: Job) -> Results:
 
 def _probed(name: str, state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]) -> Rows:
     told = [{"method": name, "mixture": mixture} for mixture in ladders["mixtures"]]
-    return probes(drawn, ladders, encoded(part_of(state, "encoder"), len(told)), told, [0])
+    return probes(drawn, ladders, encoded(below("encoder", state), len(told)), told, [0])
 
 
 def _tuned(
