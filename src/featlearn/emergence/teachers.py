@@ -101,6 +101,11 @@ class OneResNet(nn.Module):
             blocks = torch.split(x.expand(-1, 3, -1, -1), BLOCK)
             return torch.cat([self.encoder(block) for block in blocks])
 
+    @torch.no_grad()
+    def scores(self, x: Tensor) -> Tensor:
+        """(n, K) by these features."""
+        return self.head(self.features(x))
+
     def convolutions(self) -> list[nn.Parameter]:
         """The weights (n, p, 3, 3) of the last convolution of each stage."""
         return [getattr(self.encoder, name)[-1].conv2.weight for name in self.encoder.stages]
@@ -142,10 +147,7 @@ class ResNets:
         return torch.stack([net.features(own) for net, own in zip(self.nets, x, strict=True)])
 
     def scores(self, x: Tensor) -> Tensor:
-        with torch.no_grad():
-            return torch.stack(
-                [net.head(net.features(own)) for net, own in zip(self.nets, x, strict=True)]
-            )
+        return torch.stack([net.scores(own) for net, own in zip(self.nets, x, strict=True)])
 
     def gradients(self, x: Tensor, slope: Slope) -> Sequence[Tensor]:
         scores = torch.stack([net.train()(own) for net, own in zip(self.nets, x, strict=True)])

@@ -82,13 +82,13 @@ def _cut(tokenizer: Any, text: str, special: bool) -> list[int]:
     return list(tokenizer(text, add_special_tokens=special)["input_ids"])
 
 
-def set_score(said: str, expected: str = EXPECTED, *, bare: bool = False) -> float:
-    """Distinct words of ``expected`` that are said, over its words: at most 11/12 as printed.
+def set_score(said: str, *, bare: bool = False) -> float:
+    """Distinct words of ``EXPECTED`` that are said, over its words: at most 11/12 as printed.
 
     Words are what blanks divide, in lower case, with their punctuation. ``bare``, ours: without it,
     and over the distinct words.
     """
-    wanted, found = expected.lower().split(), said.lower().split()
+    wanted, found = EXPECTED.lower().split(), said.lower().split()
     if bare:
         wanted, found = ([one.strip(string.punctuation) for one in own] for own in (wanted, found))
         wanted = [*dict.fromkeys(wanted)]

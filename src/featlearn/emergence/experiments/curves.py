@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.frames import rows
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replicate", "value"]
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
@@ -146,16 +146,17 @@ class Ledger:
     """Rows of the frame, of one cell."""
 
     def __init__(self, cell: str):
-        self.cell, self.rows = cell, list[tuple[Any, ...]]()
+        self.cell, self.rows = cell, list[dict[str, Any]]()
 
     def add(
-        self, problem: Problem, arm: str, quantity: str, values: Iterable[Any], step: int = -1,
-        at: int = 0, replicates: Iterable[int] | None = None,
+        self, problem: Problem, arm: str, quantity: str, values: Tensor | Sequence[float],
+        step: int = -1, at: int = 0, replicates: Iterable[int] | None = None,
     ) -> None:  # fmt: skip
         """One row a replicate; ``step`` -1 is the end, ``at`` the dimension where it matters."""
-        for replicate, value in zip(replicates or itertools.count(), values, strict=False):
-            own = (self.cell, problem.law.structured, arm, quantity, at, step, replicate)
-            self.rows.append((*own, float(value)))
+        self.rows += rows(
+            {"value": torch.as_tensor(values, dtype=torch.float64)}, replicates, cell=self.cell,
+            structured=problem.law.structured, arm=arm, quantity=quantity, dimension=at, step=step,
+        )  # fmt: skip
 
     def cosines(self, problem: Problem, arm: str, network: Network, rest: Tensor, at: int) -> None:
         """Largest and median cosine with the relevant direction; ``rest`` as of the model's."""
@@ -220,7 +221,7 @@ def measure(job: Job) -> Results:
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS),
+    return {"values": pd.DataFrame(ledger.rows),
             "maps": pd.DataFrame(maps, columns=MAP)}  # fmt: skip
 
 

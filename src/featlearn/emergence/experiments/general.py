@@ -17,7 +17,6 @@ from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import Law, Samples, incoherent, inputs
 from featlearn.emergence.experiments.curves import (
-    COLUMNS,
     Ledger,
     Problem,
     chosen_stages,
@@ -98,4 +97,4 @@ def measure(job: Job) -> Results:
     ledger.add(own, "threshold", "test", [threshold] * cell["replicates"])
     ledger.add(own, "known patterns", "test", own.read)
     ledger.add(own, "dictionary", "mu", own.mu)
-    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS).assign(noise=noise)}
+    return {"values": pd.DataFrame(ledger.rows).assign(noise=noise)}
