@@ -317,6 +317,7 @@ class Parity(Law):
         return torch.cat([(signed * normal_cdf(z)) @ signal, variance * along * rest / std], -1)
 
     def support(self) -> Sample:
+        """All inputs with their probabilities, one replicate; ValueError if they are too many."""
         others = self.dimension - self.own
         signal, weight, component = self.patterns()
         if len(signal) * 3**others > MOST_INPUTS:
@@ -377,6 +378,7 @@ class UniformParity(Law):
         return size * product * w
 
     def support(self) -> Sample:
+        """All inputs with their probabilities, one replicate; ValueError if they are too many."""
         if 2**self.dimension > MOST_INPUTS:
             raise ValueError(f"dimension: {self.dimension}; too many inputs to enumerate")
         x = signs(self.dimension)

@@ -76,11 +76,6 @@ class Law(ABC):
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:
         """G(w, b) of weights (..., d) and thresholds (...)."""
 
-    def support(self) -> Sample:
-        """All inputs with their probabilities, one replicate. Raises ``ValueError`` if the law is
-        continuous, or has more than :data:`MOST_INPUTS`."""
-        raise ValueError(f"{type(self).__name__}: inputs are continuous and cannot be enumerated")
-
     def sample(self, count: int, streams: Sequence[torch.Generator]) -> Sample:
         """``count`` fresh inputs a replicate, each from its own stream; float64."""
         x, y, component = stacked(lambda stream: self.draw(count, stream), streams)
