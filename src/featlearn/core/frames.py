@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,8 @@ def rows(
     ``replicates``: their numbers, 0, 1, ... if left out.
     """
     values = zip(*(own.tolist() for own in columns.values()), strict=True)
-    for replicate, row in zip(count() if replicates is None else replicates, values, strict=False):
+    numbered = enumerate(values) if replicates is None else zip(replicates, values, strict=True)
+    for replicate, row in numbered:
         yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
 
 

@@ -23,7 +23,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -176,7 +176,7 @@ class Loop:
 
 
 def followed(
-    label: str, parts: Mapping[str, Tensor], weights: Iterable[str], batches: Iterable[T],
+    label: str, parts: Mapping[str, Tensor], weights: Collection[str], batches: Iterable[T],
     take: Callable[[int, T], None], see: Callable[[int], Tensor | None], *, start: bool = False,
     enough: Callable[[Mapping[int, Tensor]], bool] = lambda _: False, **settings: Any,
 ) -> dict[int, Tensor]:  # fmt: skip

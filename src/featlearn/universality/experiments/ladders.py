@@ -148,7 +148,7 @@ def _similar(drawn: Scene, names: list[str], weights: Weights) -> Rows:
     )
     rows = []
     for replicate in range(count):
-        matrix = alike(features[:, replicate])
+        matrix = alike([*features[:, replicate]])
         for i, first in enumerate(names):
             for j, second in enumerate(names):
                 free = debiased(features[i, replicate], features[j, replicate])
