@@ -30,19 +30,6 @@ def _like(seen: pd.Series[Any], wanted: Any) -> Any:
     return np.isclose(seen, wanted) if isinstance(wanted, float) else seen == wanted
 
 
-def rows(
-    columns: Mapping[str, Any], replicates: Iterable[int] | None = None, **same: Any
-) -> Iterator[dict[str, Any]]:
-    """A row a replicate of columns, tensors (R,), behind what is the ``same`` in all rows.
-
-    ``replicates``: their numbers, 0, 1, ... if left out.
-    """
-    values = zip(*(own.tolist() for own in columns.values()), strict=True)
-    numbered = enumerate(values) if replicates is None else zip(replicates, values, strict=True)
-    for replicate, row in numbered:
-        yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
-
-
 def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:
     """A row for each point of ``axes``, the last of which runs fastest.
 
@@ -55,6 +42,19 @@ def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:
     columns = {name: np.broadcast_to(_array(value), shape).ravel()
                for name, value in values.items()}  # fmt: skip
     return pd.DataFrame(columns, index=index).reset_index()
+
+
+def rows(
+    columns: Mapping[str, Any], replicates: Iterable[int] | None = None, **same: Any
+) -> Iterator[dict[str, Any]]:
+    """A row a replicate of columns, tensors (R,), behind what is the ``same`` in all rows.
+
+    ``replicates``: their numbers, 0, 1, ... if left out.
+    """
+    values = zip(*(own.tolist() for own in columns.values()), strict=True)
+    numbered = enumerate(values) if replicates is None else zip(replicates, values, strict=True)
+    for replicate, row in numbered:
+        yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
 
 
 def _array(value: Any) -> np.ndarray:
