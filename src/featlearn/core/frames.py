@@ -52,6 +52,7 @@ def rows(
     ``replicates``: their numbers, 0, 1, ... if left out.
     """
     values = zip(*(own.tolist() for own in columns.values()), strict=True)
+    numbered: Iterator[tuple[int, Any]]
     numbered = enumerate(values) if replicates is None else zip(replicates, values, strict=True)
     for replicate, row in numbered:
         yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
