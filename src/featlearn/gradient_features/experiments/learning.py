@@ -104,7 +104,7 @@ def structure(job: Job) -> Results:
 
 def _curve(
     law: Law, network: Network, data: Mapping[str, Sample], training: Mapping[str, Any],
-    streams: Streams, progress: Progress, **same: Any,
+    streams: Streams, progress: Progress, /, **same: Any,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Each step on inputs drawn from the training set, the same for all arms of a law."""
     drawn = streams("steps")
