@@ -10,7 +10,7 @@ import torch
 from bench.timing import ratio, side_by_side
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import Law, World, sample
-from featlearn.emergence.model import Network, hinge, symmetric_start, with_one
+from featlearn.emergence.model import Network, output, symmetric_start, with_one
 from featlearn.emergence.train import (
     Descent,
     Schedule,
@@ -55,9 +55,8 @@ def step_ratios() -> pd.DataFrame:
         for r, (own, descent) in enumerate(zip(leaves, descents, strict=True)):
             descent.zero_grad()
             one = slice(r, r + 1)
-            hinge(
-                Network(*own), gathered(x[one], index[one]), gathered(y[one], index[one])
-            ).backward()
+            outputs = output(Network(*own), gathered(x[one], index[one]))
+            (1 - gathered(y[one], index[one]) * outputs).clamp_min(0).mean().backward()
             descent.step()
 
     def tangent() -> None:

@@ -15,11 +15,10 @@ from featlearn.emergence.model import (
     cosines,
     directions,
     full_gradients,
-    hinge,
     output,
     outside,
     smoothed,
-    smoothed_slope,
+    smoothed_and_slope,
     symmetric_start,
     truncated_relu,
     with_one,
@@ -46,7 +45,7 @@ def test_the_smoothed_activation_is_the_mean_over_the_noise():
     mean = torch.trapezoid(values, grid, dim=1)
     assert torch.allclose(smoothed(z, 0.3), mean, atol=1e-7)
     (slope,) = torch.autograd.grad(smoothed(z, 0.3).sum(), z)
-    assert torch.allclose(smoothed_slope(z, 0.3), slope, atol=1e-12)
+    assert torch.allclose(smoothed_and_slope(z, 0.3)[1], slope, atol=1e-12)
     assert torch.equal(smoothed(z, 0), truncated_relu(z))
 
 
@@ -63,6 +62,10 @@ def weighted(noise):
         return (alpha(y) * (1 - y * output(own, x, noise)).clamp_min(0)).mean(1)
 
     return loss, lambda network, x, y: full_gradients(network, x, y, alpha(y), noise)
+
+
+def hinge(own, x, y):
+    return (1 - y * output(own, x)).clamp_min(0).mean(1)
 
 
 @pytest.mark.parametrize(

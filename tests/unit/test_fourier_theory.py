@@ -5,7 +5,7 @@ from math import cos, factorial, pi
 import pytest
 import torch
 
-from featlearn.fourier.closed_forms import amplitude, frequencies, maximum_margin, width
+from featlearn.fourier.closed_forms import amplitude, frequencies, maximum_margin
 from featlearn.fourier.constructions import PHASES, construct, thesis_phases
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.experiments.theory import wrong_spread
@@ -31,7 +31,10 @@ def test_a_construction_attains_the_maximum_on_every_input(name, k, p):
     margins = look(network).margins
     for value in margins:
         assert value.item() == pytest.approx(1, rel=1e-12)
-    assert network.w.shape[-1] == {"thesis": width(k, p), "grid": 3**k * ((p - 1) // 2)}[name]
+    assert (
+        network.w.shape[-1]
+        == {"thesis": 4 ** (k - 1) * (p - 1), "grid": 3**k * ((p - 1) // 2)}[name]
+    )
     norms = neuron_norms(network)
     assert norms.max() == pytest.approx(norms.min().item())
     assert norm(network).item() == pytest.approx(1)

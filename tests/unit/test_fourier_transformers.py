@@ -74,7 +74,6 @@ def test_products_are_waves_and_power_goes_by_squares():
     assert waves.power.sum().item() == pytest.approx(1)
     assert waves.peak.item() == pytest.approx(4 / 6)
     assert waves.power[1, 0].item() == pytest.approx(1 / 6)
-    assert waves.size.item() == pytest.approx(math.sqrt(3))
 
 
 @pytest.mark.parametrize(("queries", "rule"), [((4, 1), True), ((5, 3), True), ((4, 2), False)])

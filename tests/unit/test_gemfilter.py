@@ -83,8 +83,7 @@ def test_one_reading_serves_all_methods(kind):
 def test_selection_is_that_of_an_enumeration(kernel, row):
     draws = generator("enumeration", kernel)
     q, k = torch.randn(2, 4, 23, 6, generator=draws), torch.randn(2, 2, 23, 6, generator=draws)
-    query, place = row_of(q, k, row)
-    found = gemfilter(query, k, Method("gemfilter", 7, kernel=kernel, row=row), 1.0, place)
+    found = gemfilter(row_of(q, k, row), k, Method("gemfilter", 7, kernel=kernel, row=row), 1.0)
     for s in range(2):
         sums = [[sum(float(q[s, h, i].double() @ k[s, h // 2, j].double()) for h in range(4))
                  for j in range(23)] for i in range(23)]  # fmt: skip
@@ -103,7 +102,7 @@ def test_pooling_counts_the_zeros_and_ties_go_to_the_earlier():
     expected = [1.0 if j in (0, 1, 2, 8, 9, 10, 11, 12) else 0.0 for j in range(20)]
     assert pooled(scores, 5)[0].tolist() == expected
     k = torch.ones(1, 1, 6, 2)
-    kept = gemfilter(torch.ones(1, 1, 1, 2), k, Method("gemfilter", 3, kernel=1), 1.0, 5)
+    kept = gemfilter(torch.ones(1, 1, 1, 2), k, Method("gemfilter", 3, kernel=1), 1.0)
     assert kept.tolist() == [[0, 1, 2]]
 
 

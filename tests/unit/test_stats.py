@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.frames import pick, tidy
+from featlearn.core.frames import pick, rows, tidy
 from featlearn.core.stats import estimate, paired, summary
 
 
@@ -107,3 +107,14 @@ def test_tensors_become_a_row_a_point_of_their_axes():
     assert (kinds["value"], kinds["count"], kinds["done"]) == ("float64", "int64", "bool")
     with pytest.raises(ValueError, match="broadcast"):
         tidy({"arm": ["a", "b"]}, value=[1, 2, 3])
+
+
+def test_tensors_become_a_row_a_replicate():
+    columns = {"value": torch.tensor([0.5, 1.0]), "right": torch.tensor([True, False])}
+    assert [*rows(columns, (4, 7), arm="a")] == [
+        {"arm": "a", "replicate": 4, "value": 0.5, "right": True},
+        {"arm": "a", "replicate": 7, "value": 1.0, "right": False},
+    ]
+    assert [row["replicate"] for row in rows(columns)] == [0, 1]
+    with pytest.raises(ValueError, match="zip"):
+        [*rows(columns, range(3))]

@@ -12,13 +12,9 @@ from featlearn.universality import methods
 from featlearn.universality.analysis import curves
 from featlearn.universality.closed_forms import (
     constrained_least_squares,
-    on_sphere,
-    pair_loss,
-    three_states,
-    threshold,
 )
 from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
-from featlearn.universality.similarity import Similarity, debiased
+from featlearn.universality.similarity import alike, debiased
 from featlearn.universality.training import Pool, fresh, pooled, pretrain
 
 STREAMS = Streams(0, "universality", "tests", range(2))
@@ -83,17 +79,14 @@ def test_pretraining_drops_what_is_spurious(method: str) -> None:
     assert agreement(trained) > before + 0.2
 
 
-def test_cka_block_by_block_is_that_of_gram_matrices() -> None:
+def test_cka_is_that_of_gram_matrices() -> None:
     random = torch.Generator().manual_seed(1)
     x = torch.randn(90, 4, generator=random, dtype=torch.float64) + 2
     y = x @ torch.randn(4, 6, generator=random, dtype=torch.float64) + torch.randn(
         90, 6, generator=random, dtype=torch.float64
     )
     turned = 3 * x @ torch.linalg.qr(torch.randn(4, 4, generator=random).double())[0]
-    own = Similarity()
-    for rows in (slice(0, 40), slice(40, 90)):
-        own.add([x[rows], y[rows], turned[rows]])
-    matrix = own.matrix()
+    matrix = alike([x, y, turned])
     h = torch.eye(90, dtype=torch.float64) - 1 / 90
     k, m = h @ x @ x.T @ h, h @ y @ y.T @ h
     assert matrix[0, 1].item() == pytest.approx(float((k * m).sum() / k.norm() / m.norm()))
@@ -106,15 +99,14 @@ def test_cka_of_the_linear_model_is_its_closed_form() -> None:
     z = torch.randn(20_000, 8, generator=torch.Generator().manual_seed(0))
     weights = (1, 1 / 2, 1 / 3, 1 / 4, 0)  # sqrt(beta) is 1 / sqrt(T); none of another task
     scales = [torch.tensor([1.0] * 4 + [weight**0.5] * 4) for weight in weights]
-    cka = Similarity()
-    for block in z.split(5000):
-        cka.add([block * scale for scale in scales])
     wanted = [
         [(1 + a * b) / math.sqrt((1 + a * a) * (1 + b * b)) for b in weights] for a in weights
     ]
     assert wanted[0] == pytest.approx([1, 0.9487, 0.8944, 0.8575, 0.7071], abs=1e-4)
     assert wanted[1][2:4] == pytest.approx([0.98995, 0.9762], abs=1e-4)
-    assert cka.matrix().numpy() == pytest.approx(np.array(wanted), abs=0.005)
+    assert alike([z * scale for scale in scales]).numpy() == pytest.approx(
+        np.array(wanted), abs=0.005
+    )
 
 
 def test_debiased_cka_of_independent_features_is_near_zero() -> None:
@@ -122,9 +114,7 @@ def test_debiased_cka_of_independent_features_is_near_zero() -> None:
     values, biased = [], []
     for _ in range(20):
         x, y = (torch.randn(40, 20, generator=random) for _ in range(2))
-        own = Similarity()
-        own.add([x, y])
-        biased.append(float(own.matrix()[0, 1]))
+        biased.append(float(alike([x, y])[0, 1]))
         values.append(debiased(x, y))
     assert abs(sum(values) / 20) < 0.06
     assert sum(biased) / 20 > 0.25
@@ -198,30 +188,30 @@ def test_averages() -> None:
      (0.2, 0.5887, 0.0191, 1.046), (0.24, 0.2776, 0.0056, 0.544)],
 )  # fmt: skip
 def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -> None:
-    assert threshold(b) == pytest.approx(norm, abs=1e-4)
-    assert threshold(0.25) == 0
-    assert three_states(b, 0.99 * threshold(b)) < 1e-6
-    assert three_states(b, 1.01 * threshold(b)) == pytest.approx(near, abs=1e-3)
-    assert three_states(b, 2 * threshold(b)) == pytest.approx(far, abs=1e-3)
+    threshold, angles = math.sqrt(math.log(1 / b - 3) / 2), np.linspace(0, np.pi / 2, 4001)
+    assert threshold == pytest.approx(norm, abs=1e-4)
+    x, y = np.cos(angles), np.sin(angles)
+    points = np.stack([[-np.ones_like(x), x, x], [np.zeros_like(x), y, -y]]).T
+    losses = [pair_loss(times * threshold * points, [1 - 2 * b, b, b]) for times in (0.99, 1.01, 2)]
+    assert [1 - np.cos(2 * angles[own.argmin()]) for own in losses] == pytest.approx(
+        [0, near, far], abs=1e-3
+    )
 
 
 def test_four_states_are_a_square_on_the_circle_and_a_simplex_on_a_sphere() -> None:
-    random = np.random.default_rng(1)
-    pairs = {2: (1.0, 1.0, 2.0), 3: (4 / 3,) * 3}  # 1 - cosine with the three others
-    for dimension, others in pairs.items():
-        wanted = (4 * np.log(2) + 4 * np.log1p(np.exp(-np.array(others))).sum()) / 16
-        for _ in range(20):
-            _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
-            assert loss == pytest.approx(wanted, abs=1e-9)
+    angles = 2 * np.pi * np.random.default_rng(1).random((5000, 4))
+    even, square = np.full(4, 0.25), np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
+    least = pair_loss(np.stack([np.cos(angles), np.sin(angles)], -1), even).min()
+    assert pair_loss(square, even) <= least < pair_loss(square, even) + 0.01
+    simplex = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / 3**0.5
+    assert pair_loss(simplex, even) < pair_loss(square, even) - 0.01
 
 
-def test_gradient_of_points() -> None:
-    random = np.random.default_rng(2)
-    points, p = random.standard_normal((4, 3)), random.dirichlet(np.ones(4))
-    step = np.zeros((4, 3))
-    step[1, 2] = 1e-6
-    numeric = (pair_loss(points + step, p)[0] - pair_loss(points - step, p)[0]) / 2e-6
-    assert pair_loss(points, p)[1][1, 2] == pytest.approx(numeric, rel=1e-6)
+def pair_loss(points, probabilities):
+    """Theorem 7.2: mean of log(1 + exp(-h(z)^T (h(z) - h(z'))) over states z, z', (..., n, k)."""
+    inner = points @ np.swapaxes(points, -1, -2)
+    t = np.diagonal(inner, axis1=-2, axis2=-1)[..., None] - inner
+    return (np.outer(probabilities, probabilities) * np.logaddexp(0, -t)).sum((-2, -1))
 
 
 def test_probe_is_the_constrained_optimum() -> None:

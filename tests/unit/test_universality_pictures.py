@@ -10,13 +10,14 @@ import torch
 from featlearn.core.claims import declared
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError
+from featlearn.core.files import below
 from featlearn.core.seeds import Streams
 from featlearn.images.pretrained import LIBRARIES
 from featlearn.universality import config as universality_config
 from featlearn.universality.analysis import pictures as analysis
 from featlearn.universality.analysis.real import LADDERS, Real
 from featlearn.universality.experiments import pictures as experiment
-from featlearn.universality.finetuning import part_of, with_untrained
+from featlearn.universality.finetuning import with_untrained
 from featlearn.universality.methods import METHODS, SimCLR, encode, repeated
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
 from featlearn.universality.residual import Residual
@@ -154,7 +155,7 @@ def test_untrained_networks_come_first() -> None:
     }
     state["queue"] = torch.zeros(2, 6, 5)
     both = with_untrained(state, begun, _streams(0, 1)("queue"))
-    for key, value in part_of(both, "encoder").items():
+    for key, value in below("encoder", both).items():
         assert torch.equal(value[:2], begun[key])
         assert torch.equal(value[2:], begun[key] + 1)
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from featlearn.core.errors import FeatlearnError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
+T = TypeVar("T")
 PathLike = str | os.PathLike[str]
 #: Where the header of a safetensors file says what its tensors are of.
 HEADER = "featlearn"
@@ -99,6 +100,12 @@ def read_tensors(path: PathLike, device: Any = "cpu") -> Described:
             return Described({name: file.get_tensor(name) for name in names}, **about)
     except Exception as error:
         raise FeatlearnError(f"{path}: cannot be read as safetensors: {error}") from error
+
+
+def below(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
+    """Of named tensors those ``prefix/name``, by ``name``."""
+    start = f"{prefix}/"
+    return {key.removeprefix(start): own for key, own in tensors.items() if key.startswith(start)}
 
 
 def write_markdown_table(frame: pd.DataFrame, path: PathLike, title: str, notes: str = "") -> None:

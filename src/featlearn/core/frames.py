@@ -1,8 +1,8 @@
-"""Rows of a tidy frame by their values, and tensors with named axes as tidy frames."""
+"""Rows of a tidy frame by their values, and rows and tidy frames of tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,20 @@ def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:
     columns = {name: np.broadcast_to(_array(value), shape).ravel()
                for name, value in values.items()}  # fmt: skip
     return pd.DataFrame(columns, index=index).reset_index()
+
+
+def rows(
+    columns: Mapping[str, Any], replicates: Iterable[int] | None = None, **same: Any
+) -> Iterator[dict[str, Any]]:
+    """A row a replicate of columns, tensors (R,), behind what is the ``same`` in all rows.
+
+    ``replicates``: their numbers, 0, 1, ... if left out.
+    """
+    values = zip(*(own.tolist() for own in columns.values()), strict=True)
+    numbered: Iterator[tuple[int, Any]]
+    numbered = enumerate(values) if replicates is None else zip(replicates, values, strict=True)
+    for replicate, row in numbered:
+        yield {**same, "replicate": replicate, **dict(zip(columns, row, strict=True))}
 
 
 def _array(value: Any) -> np.ndarray:

@@ -23,13 +23,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from featlearn.core.errors import FeatlearnError
+from featlearn.core.errors import DivergedError, FeatlearnError
 from featlearn.core.files import digest, read_tensors, write_atomically, write_tensors
 
 if TYPE_CHECKING:
@@ -173,6 +173,48 @@ class Loop:
             self._saved = time.monotonic()
         if told:
             self._listening.leave()
+
+
+def followed(
+    label: str, parts: Mapping[str, Tensor], weights: Collection[str], batches: Iterable[T],
+    take: Callable[[int, T], None], see: Callable[[int], Tensor | None], *, start: bool = False,
+    enough: Callable[[Mapping[int, Tensor]], bool] = lambda _: False, **settings: Any,
+) -> dict[int, Tensor]:  # fmt: skip
+    """Take a step with each of the ``batches``; a :class:`Loop` that goes on where it was killed.
+
+    ``label``, ``settings``: as of :class:`Loop`. ``parts``: what the next step depends on, which
+    ``take`` changes in place, given the number of the step, from 1, and its batch; ``weights``:
+    those that must not overflow. ``see``: called after each step and, with ``start``, before the
+    first (0). ``enough``: asked of all that was seen whether to end. Returns what ``see`` returned,
+    by step. Raises DivergedError if a weight overflows.
+    """
+    done, seen = 0, dict[int, Any]()
+
+    def state() -> State:
+        return {**parts, **{f"seen/{at}": own for at, own in seen.items()}}, {"seen": list(seen)}
+
+    def look(step: int) -> None:
+        if (found := see(step)) is not None:
+            seen[step] = found
+            if not all(bool(parts[name].isfinite().all()) for name in weights):
+                raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
+
+    with Loop(label, parts, **settings) as loop:
+        if saved := loop.latest():
+            done = saved.step
+            for name, own in parts.items():
+                own.copy_(saved.tensors[name])
+            seen |= {at: saved.tensors[f"seen/{at}"] for at in saved.plain["seen"]}
+        elif start:
+            look(0)
+        for step, batch in enumerate(batches, 1):
+            if step > done:
+                take(step, batch)
+                look(step)
+                if step in seen and enough(seen):
+                    break
+                loop.after(step, state)
+    return seen
 
 
 class Pieces:

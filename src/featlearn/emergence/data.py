@@ -188,7 +188,7 @@ class World:
         law = self.law
         size = (len(self.relevant), law.patterns)
         mean = torch.full(size, law.irrelevant_frequency, dtype=torch.float64)
-        own: Any = law.relevant_frequency if self.table is None else self._table_mean()
+        own: Any = law.relevant_frequency if self.table is None else self.table.double().mean(1)
         return mean.scatter(
             1, self.relevant, torch.as_tensor(own, dtype=mean.dtype).expand(self.relevant.shape)
         )
@@ -209,10 +209,6 @@ class World:
         size = (len(self.relevant), self.law.patterns)
         result = torch.zeros(size, dtype=torch.float64).scatter(1, self.relevant, weight)
         return result / result.norm(dim=1, keepdim=True)
-
-    def _table_mean(self) -> Tensor:
-        assert self.table is not None
-        return self.table.double().mean(1)
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,8 @@ def smoothed(z: Tensor, noise: float) -> Tensor:
     return truncated_relu(z) if noise == 0 else smoothed_and_slope(z, noise)[0]
 
 
-def smoothed_slope(z: Tensor, noise: float) -> Tensor:
-    """Its derivative, ``Pr[0 < z + xi < 1]``."""
-    return smoothed_and_slope(z, noise)[1]
-
-
 def smoothed_and_slope(z: Tensor, noise: float) -> tuple[Tensor, Tensor]:
-    """:func:`smoothed` and its derivative, which have the same two probabilities in them."""
+    """:func:`smoothed` and its derivative ``Pr[0 < z + xi < 1]``, which share two probabilities."""
     if noise == 0:
         return truncated_relu(z), ((z > 0) & (z < 1)).to(z.dtype)
     mean, probability = zip(*(_mean_relu(u, noise) for u in (z, z - 1)), strict=True)
@@ -135,11 +130,6 @@ def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
         blocks = [smoothed(part @ rows.T, noise) @ a for part in torch.split(own, BLOCK)]
         result.append(torch.cat(blocks))
     return torch.stack(result)
-
-
-def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
-    """(R,) mean hinge loss ``max(0, 1 - y g(x))`` (eq. 2.3); no regulariser."""
-    return (1 - y * output(network, x, noise)).clamp_min(0).mean(1)
 
 
 def full_gradients(

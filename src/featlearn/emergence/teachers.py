@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -29,27 +29,6 @@ from featlearn.images.encoders import ResNet
 Slope = Callable[[Tensor], Tensor]
 #: Pictures that a ResNet evaluates at a time.
 BLOCK = 512
-
-
-class Network(Protocol):
-    """What :class:`featlearn.emergence.teachers.Training` trains: R networks of one size."""
-
-    @property
-    def tensors(self) -> list[Tensor]:
-        """What is trained."""
-
-    @property
-    def parameters(self) -> int:
-        """Numbers that one replicate learns."""
-
-    def hidden(self, x: Tensor) -> Tensor:
-        """(R, n, width) what the linear head sees."""
-
-    def scores(self, x: Tensor) -> Tensor:
-        """(R, n, K)."""
-
-    def gradients(self, x: Tensor, slope: Slope) -> Sequence[Tensor]:
-        """By :attr:`tensors`, of a loss whose gradient by the scores is ``slope(scores)``."""
 
 
 class FC(NamedTuple):
@@ -77,20 +56,24 @@ class FC(NamedTuple):
 
     @property
     def tensors(self) -> list[Tensor]:
+        """What is trained."""
         return list(self)
 
     @property
     def parameters(self) -> int:
-        """m (d + 1) + K (m + 1)."""
+        """Numbers that one replicate learns: m (d + 1) + K (m + 1)."""
         return sum(part[0].numel() for part in self)
 
     def hidden(self, x: Tensor) -> Tensor:
+        """(R, n, m) what the linear head sees."""
         return torch.baddbmm(self.b, x.flatten(2), self.w).square()
 
     def scores(self, x: Tensor) -> Tensor:
+        """(R, n, K)."""
         return torch.baddbmm(self.c, self.hidden(x), self.v)
 
     def gradients(self, x: Tensor, slope: Slope) -> Sequence[Tensor]:
+        """By :attr:`tensors`, of a loss whose gradient by the scores is ``slope(scores)``."""
         x = x.flatten(2)
         z = torch.baddbmm(self.b, x, self.w)
         h = z.square()
@@ -118,6 +101,11 @@ class OneResNet(nn.Module):
             blocks = torch.split(x.expand(-1, 3, -1, -1), BLOCK)
             return torch.cat([self.encoder(block) for block in blocks])
 
+    @torch.no_grad()
+    def scores(self, x: Tensor) -> Tensor:
+        """(n, K) by these features."""
+        return self.head(self.features(x))
+
     def convolutions(self) -> list[nn.Parameter]:
         """The weights (n, p, 3, 3) of the last convolution of each stage."""
         return [getattr(self.encoder, name)[-1].conv2.weight for name in self.encoder.stages]
@@ -129,7 +117,7 @@ class OneResNet(nn.Module):
 
 
 class ResNets:
-    """A ResNet(m) for each replicate. Their norms use the moments of the batch while they learn."""
+    """A ResNet(m) for each replicate, as :class:`FC`. Norms use the batch's moments in training."""
 
     def __init__(self, nets: Sequence[OneResNet]):
         self.nets = nets
@@ -159,16 +147,15 @@ class ResNets:
         return torch.stack([net.features(own) for net, own in zip(self.nets, x, strict=True)])
 
     def scores(self, x: Tensor) -> Tensor:
-        with torch.no_grad():
-            return torch.stack(
-                [net.head(net.features(own)) for net, own in zip(self.nets, x, strict=True)]
-            )
+        return torch.stack([net.scores(own) for net, own in zip(self.nets, x, strict=True)])
 
     def gradients(self, x: Tensor, slope: Slope) -> Sequence[Tensor]:
         scores = torch.stack([net.train()(own) for net, own in zip(self.nets, x, strict=True)])
         return torch.autograd.grad(scores, self.tensors, slope(scores.detach()))
 
 
+#: R networks of one size.
+Network = FC | ResNets
 FAMILIES: dict[str, type[FC] | type[ResNets]] = {"fc": FC, "resnet": ResNets}
 
 

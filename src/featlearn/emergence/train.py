@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Loop, State
+from featlearn.core.loops import followed
 from featlearn.core.optimisers import build, set_rate
 from featlearn.emergence.data import Law
 from featlearn.emergence.model import BLOCK, Network, full_gradients
@@ -292,39 +291,18 @@ def descend(
     label: str, optimiser: Descent, order: Iterator[Tensor],
     gradient: Callable[[Tensor], Sequence[Tensor]], see: Callable[[int], Tensor | None],
 ) -> dict[int, Tensor]:  # fmt: skip
-    """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
+    """Run an optimiser over the batches of ``order``: :func:`featlearn.core.loops.followed`.
 
-    ``label``: what messages call it. ``order``: indices of the batches, one a step. ``gradient``:
-    gradients of the optimiser's tensors at a batch. ``see``: called with the number of the step,
-    from 1. Returns what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
+    ``order``: indices of the batches, one a step. ``gradient``: gradients of the optimiser's
+    tensors at a batch. ``see``: called with the number of the step, from 1. Returns what it
+    returned, by step.
     """
-    done, seen = 0, dict[int, Tensor]()
-    parts = {
-        **{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
-        **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)},
-    }
-
-    def state() -> State:
-        kept = {f"seen/{step}": result for step, result in seen.items()}
-        return {**parts, **kept}, {"seen": list(seen)}
-
-    settings = {"rates": list(optimiser.rates), "momentum": optimiser.momentum}
-    with Loop(label, parts, **settings) as loop:
-        if saved := loop.latest():
-            done = saved.step
-            for name, tensor in parts.items():
-                tensor.copy_(saved.tensors[name])
-            seen = {step: saved.tensors[f"seen/{step}"] for step in saved.plain["seen"]}
-        for step, index in enumerate(order, 1):
-            if step <= done:
-                continue
-            optimiser.step(gradient(index))
-            if (result := see(step)) is not None:
-                seen[step] = result
-                if not all(bool(tensor.isfinite().all()) for tensor in optimiser.tensors):
-                    raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
-            loop.after(step, state)
-    return seen
+    weights = {f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)}
+    speeds = {f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)}
+    return followed(
+        label, weights | speeds, weights, order, lambda _, at: optimiser.step(gradient(at)), see,
+        rates=list(optimiser.rates), momentum=optimiser.momentum,
+    )  # fmt: skip
 
 
 def train_network(

@@ -103,7 +103,6 @@ class Waves(NamedTuple):
     best: Tensor  #: (...) share of the best frequency of keys, over all queries
     two: Tensor  #: (...) share of that one with its two best frequencies of queries
     rule: Tensor  #: (...) bool: whether these two add or subtract to the keys' (mod p)
-    size: Tensor  #: (...) root mean square of the map
 
 
 def waves(scores: Tensor) -> Waves:
@@ -136,5 +135,4 @@ def waves(scores: Tensor) -> Waves:
     one, other = queries.unbind(-1)
     added = torch.minimum(one + other, p - one - other)
     rule = (added == at + 1) | ((one - other).abs() == at + 1)
-    return Waves(power, torch.minimum(key, p - key), query, peak, pair, best, two.sum(-1), rule,
-                 own.square().mean((-2, -1)).sqrt())  # fmt: skip
+    return Waves(power, torch.minimum(key, p - key), query, peak, pair, best, two.sum(-1), rule)

@@ -22,19 +22,6 @@ PENALTIES = tuple(10.0**-power for power in range(9))
 #: Most training inputs that are used.
 MOST = 40_000
 
-#: Features (n, d) of inputs (n, k).
-Features = Callable[[Tensor], Tensor]
-
-
-def one_hot(p: int) -> Features:
-    """Of the raw input."""
-    return lambda a: functional.one_hot(a, p).flatten(1).float()
-
-
-def random_features(start: Network) -> Features:
-    """Hidden values of a network (R = 1)."""
-    return lambda a: power(sums(start.u, rows_of(a, start.p, 1))[0], start.k)
-
 
 def heads(start: Network, train: Tensor, test: Tensor) -> Iterator[Mapping[str, Any]]:
     """Accuracies of each method on the inputs of these numbers, which a random order shuffles.
@@ -42,10 +29,12 @@ def heads(start: Network, train: Tensor, test: Tensor) -> Iterator[Mapping[str, 
     k, p = start.k, start.p
     a, seen = tuples(train[:MOST], k, p), tuples(test, k, p)
     y, wanted = labels(a, p), labels(seen, p)
-    for method, features in {
-        "linear": one_hot(p),
-        "random features": random_features(start),
-    }.items():
+    # features (n, d) of inputs (n, k)
+    ways: dict[str, Callable[[Tensor], Tensor]] = {
+        "linear": lambda a: functional.one_hot(a, p).flatten(1).float(),
+        "random features": lambda a: power(sums(start.u, rows_of(a, p, 1))[0], k),
+    }
+    for method, features in ways.items():
         scores = ridge(features(a), y, p)
         yield {"method": method, "train": _right(scores(features(a)), y),
                "value": _right(scores(features(seen)), wanted)}  # fmt: skip

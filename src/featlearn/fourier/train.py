@@ -21,8 +21,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Loop, State
+from featlearn.core.loops import followed
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.network import Network, neuron_norms, norm, power, rows_of, sums
 
@@ -164,36 +163,15 @@ def train(
     step, and what ``see`` returned, by step. Raises DivergedError if a weight overflows.
     """
     adam = Adam(Network(start.u.clone(), start.w.clone()), decay, training.betas)
-    network, done, seen = adam.network, 0, dict[int, Tensor]()
-    parts = adam.tensors()
+    network, parts = adam.network, adam.tensors()
 
-    def state() -> State:
-        kept = {f"seen/{step}": found for step, found in seen.items()}
-        return {**parts, **kept}, {"seen": list(seen)}
+    def take(step: int, a: Tensor) -> None:
+        slope = gradient(network, a.repeat(len(network.w) // len(a), 1, 1))
+        add_penalty(slope, network, penalty)
+        adam.step(slope, training.rate_at(step - 1), step)
 
-    def look(step: int) -> None:
-        if (found := see(step, network)) is not None:
-            seen[step] = found
-            if not all(bool(own.isfinite().all()) for own in network):
-                raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
-
-    settings = {"training": repr(training), "penalty": penalty.tolist(), "decay": decay.tolist()}
-    with Loop(label, parts, **settings) as loop:
-        if saved := loop.latest():
-            done = saved.step
-            for name, own in parts.items():
-                own.copy_(saved.tensors[name])
-            seen = {step: saved.tensors[f"seen/{step}"] for step in saved.plain["seen"]}
-        else:
-            look(0)
-        for step, a in enumerate(order, 1):
-            if step <= done:
-                continue
-            slope = gradient(network, a.repeat(len(network.w) // len(a), 1, 1))
-            add_penalty(slope, network, penalty)
-            adam.step(slope, training.rate_at(step - 1), step)
-            look(step)
-            if step in seen and enough(seen):
-                break
-            loop.after(step, state)
-    return network, seen
+    weights = [name for name in parts if name.startswith("weights/")]
+    return network, followed(
+        label, parts, weights, order, take, lambda step: see(step, network), start=True,
+        enough=enough, training=repr(training), penalty=penalty.tolist(), decay=decay.tolist(),
+    )  # fmt: skip

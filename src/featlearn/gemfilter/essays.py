@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from featlearn.gemfilter.needles import Vocabulary, lesson
+from featlearn.gemfilter.needles import Vocabulary
 from featlearn.gemfilter.stand_in import Lessons
 from featlearn.gemfilter.stands import Asked, Stand, trained
 from featlearn.transformers import written
-from featlearn.transformers.decoder import Decoder, Weights
 
 CITIES = (
     "athens", "berlin", "cairo", "delhi", "dublin", "geneva", "havana", "kyoto", "lima", "lisbon",
@@ -70,20 +69,15 @@ def filled(tokens: Tensor, first_filler: int, text: Tensor, streams: Sequence[Ge
 
 
 class EssayLessons(Lessons):
-    """Lessons whose fillers are running words of essays."""
+    """Lessons whose fillers are running words of the text (N,)."""
 
-    text: Tensor
+    def __init__(self, text: Tensor, *others: Any):
+        super().__init__(*others)
+        self.text = text
 
-    def answers(
-        self, weights: Weights, body: int, batch: int, streams: Sequence[Generator]
-    ) -> tuple[Tensor, Tensor]:
-        tokens, targets = lesson(self.vocabulary, body, batch, streams)
-        tokens = filled(tokens, self.vocabulary.first_filler, self.text, streams)
-        network = Decoder(self.shape, weights)
-        x = network.embed(tokens[..., :-1])
-        for layer in range(self.shape.layers):
-            x = network.block(layer, x)
-        return network.logits(x[:, :, targets]), tokens[..., targets + 1]
+    def drawn(self, body: int, batch: int, streams: Sequence[Generator]) -> tuple[Tensor, Tensor]:
+        tokens, targets = super().drawn(body, batch, streams)
+        return filled(tokens, self.vocabulary.first_filler, self.text, streams), targets
 
 
 def stand(config: Mapping[str, Any], weights: Mapping[str, Tensor], essays: Essays) -> Stand:

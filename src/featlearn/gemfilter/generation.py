@@ -29,13 +29,11 @@ from featlearn.gemfilter.selection import (
 from featlearn.transformers.attention import grouped
 from featlearn.transformers.cache import Cache
 
-
-def _attention(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-    return int(sdpa_flop_count(q, k, v))  # type: ignore[no-untyped-call]
-
-
 #: Attention on a processor, which the counter of PyTorch does not know.
-OF_PROCESSORS = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention}
+OF_PROCESSORS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu:
+        lambda q, k, v, *_, **__: int(sdpa_flop_count(q, k, v)),  # type: ignore[no-untyped-call]
+}  # fmt: skip
 
 
 @dataclass
@@ -74,7 +72,7 @@ class Seen:
     """What methods choose by in one layer, besides its keys."""
 
     recent: Tensor  #: the last queries, (S, h, w, d)
-    rows: dict[str, tuple[Tensor, Tensor | int]]  #: the query of other rows and its place, by name
+    rows: dict[str, Tensor]  #: the query of other rows, by name
     mass: Tensor | None  #: attention that keys got from all queries, (S, h, n), if asked for
 
     @classmethod
@@ -83,17 +81,14 @@ class Seen:
     ) -> Seen:
         """Of all queries q (S, h, n, d), or of the last ``window`` where no more is asked for."""
         # what is kept is a copy: a view would keep all of q in memory
-        found = {row: row_of(q, k, row) for row in rows}
-        return cls(q[:, :, -window:].clone(),
-                   {row: (query.clone(), place) for row, (query, place) in found.items()},
+        return cls(q[:, :, -window:].clone(), {row: row_of(q, k, row).clone() for row in rows},
                    accumulated(q, k, scale) if mass else None)  # fmt: skip
 
     def choose(self, k: Tensor, method: Method, scale: float) -> Tensor:
         """Places among keys k (S, g, n, d): (S, k) of GemFilter; of SnapKV and H2O each head's."""
         if method.kind == "gemfilter":
-            last = self.recent[:, :, -1:], k.shape[2] - 1
-            q, place = last if method.row == "last" else self.rows[method.row]
-            return gemfilter(q, k, method, scale, place)
+            q = self.recent[:, :, -1:] if method.row == "last" else self.rows[method.row]
+            return gemfilter(q, k, method, scale)
         mass = self.mass if method.kind == "h2o" else None
         if mass is None:
             mass = observed(self.recent[:, :, -method.window :], k, scale)
@@ -170,8 +165,7 @@ def filtered(network: Network, tokens: Tensor, method: Method) -> Tensor:
         x = network.finish(layer, x, network.attend(layer, *network.project(layer, x)))
     last = 1 if method.row == "last" else None
     q, k, _ = network.project(method.layer, x, 0, last)
-    q, place = row_of(q, k, method.row) if last is None else (q, tokens.shape[1] - 1)
-    return gemfilter(q, k, method, network.scale, place)
+    return gemfilter(row_of(q, k, method.row), k, method, network.scale)
 
 
 @torch.no_grad()
@@ -184,7 +178,7 @@ def answer(
     Raises ValueError if the layer is none of the network's. ``stop``: tokens after which a sequence
     is over: generation ends when all sequences are. ``meter``: counts operations and memory; not
     with a ``reading``. ``reading``: of these prompts: the methods then choose from what it holds.
-    ``evict``: layers beyond r are not resident in GemFilter's first run.
+    ``evict``: counted as if layers beyond r were not resident in GemFilter's first run.
     """
     if not 0 <= method.layer < network.layers:
         raise ValueError(f"layer: {method.layer}; expected 0 to {network.layers - 1}")
@@ -198,9 +192,7 @@ def answer(
             if reading is not None:
                 kept = reading.select(method, method.layer, network.scale)
             else:
-                network.reside(resident)
                 kept = filtered(network, tokens, method)
-                network.reside(network.layers)
             # keys and values of one layer at a time
             number = network.embed(tokens[:, :1]).element_size()
             pair = 2 * network.shared * network.head_width * number

@@ -28,7 +28,6 @@ class TextPrompt(NamedTuple):
     tokens: list[int]
     text: str
     span: tuple[int, int]  #: first token of the needle, and the first behind it
-    question: tuple[int, int]  #: of the question
 
 
 def read(folder: Path) -> str:
@@ -73,27 +72,23 @@ def write(
     if said not in text:
         raise FeatlearnError(f"tokenizer: does not give back {said!r}; expected one that does")
 
-    def tokens(start: int, end: int) -> tuple[int, int]:
-        inside = [k for k, (low, high) in enumerate(cut["offset_mapping"])
-                  if low < end and high > start]  # fmt: skip
-        return inside[0], inside[-1] + 1
-
-    needle_at, asked_at = text.index(said), text.rindex(QUESTION)
-    return TextPrompt(list(cut["input_ids"]), text, tokens(needle_at, needle_at + len(said)),
-                      tokens(asked_at, asked_at + len(QUESTION)))  # fmt: skip
+    start = text.index(said)
+    inside = [k for k, (low, high) in enumerate(cut["offset_mapping"])
+              if low < start + len(said) and high > start]  # fmt: skip
+    return TextPrompt(list(cut["input_ids"]), text, (inside[0], inside[-1] + 1))
 
 
 def _cut(tokenizer: Any, text: str, special: bool) -> list[int]:
     return list(tokenizer(text, add_special_tokens=special)["input_ids"])
 
 
-def set_score(said: str, expected: str = EXPECTED, *, bare: bool = False) -> float:
-    """Distinct words of ``expected`` that are said, over its words: at most 11/12 as printed.
+def set_score(said: str, *, bare: bool = False) -> float:
+    """Distinct words of ``EXPECTED`` that are said, over its words: at most 11/12 as printed.
 
     Words are what blanks divide, in lower case, with their punctuation. ``bare``, ours: without it,
     and over the distinct words.
     """
-    wanted, found = expected.lower().split(), said.lower().split()
+    wanted, found = EXPECTED.lower().split(), said.lower().split()
     if bare:
         wanted, found = ([one.strip(string.punctuation) for one in own] for own in (wanted, found))
         wanted = [*dict.fromkeys(wanted)]

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
+from featlearn.gemfilter.config import ANSWER, NEEDLES
+
 BOS, QUESTION, FIRST_KEY = 0, 1, 2
 #: Tokens behind a prompt's body: Q and the queried key.
 ASKED = 2
@@ -65,45 +67,37 @@ class Prompts(NamedTuple):
         return self.start, self.start + 1 + self.answer.shape[1]
 
 
-def needle_place(length: int, depth: float, answer: int) -> int:
-    """Where the key stands in a prompt of ``length`` tokens: 1 + int(depth (body - L - 2))."""
-    body = length - 1 - ASKED
-    return 1 + int(depth * (body - answer - 1))
-
-
 def draw(
-    vocabulary: Vocabulary, length: int, depth: float, streams: Sequence[Generator], *,
-    answer: int = 3, distractors: int = 3,
-) -> Prompts:  # fmt: skip
+    vocabulary: Vocabulary, length: int, depth: float, streams: Sequence[Generator]
+) -> Prompts:
     """A prompt from each stream. Raises ValueError if the needles do not fit.
 
     ``length``: n, with BOS and the question. ``depth``: share of the body before the needle, 0 to
-    1. ``answer``: values of a needle (L). ``distractors``: further needles, of other keys.
+    1. Distractors are needles of other keys.
     """
-    size, needles = answer + 1, distractors + 1
-    body = length - 1 - ASKED
-    if body < 2 * needles * size:
+    size, body = ANSWER + 1, length - 1 - ASKED
+    if body < 2 * NEEDLES * size:
         raise ValueError(
-            f"length: {length}; expected at least {2 * needles * size + 1 + ASKED} for {needles} "
+            f"length: {length}; expected at least {2 * NEEDLES * size + 1 + ASKED} for {NEEDLES} "
             f"needles of {size} tokens"
         )
-    if needles > vocabulary.keys or needles * answer > vocabulary.values:
+    if vocabulary.keys < NEEDLES or vocabulary.values < NEEDLES * ANSWER:
         raise ValueError(
             f"vocabulary: {vocabulary.keys} keys and {vocabulary.values} values; expected at least "
-            f"{needles} and {needles * answer}"
+            f"{NEEDLES} and {NEEDLES * ANSWER}"
         )
-    start = needle_place(length, depth, answer)
+    start = 1 + int(depth * (body - size))
     rows, answers = [], []
     for stream in streams:
         row = torch.randint(vocabulary.fillers, (length,), generator=stream)
         row += vocabulary.first_filler
         row[0] = BOS
-        keys = FIRST_KEY + torch.randperm(vocabulary.keys, generator=stream)[:needles]
+        keys = FIRST_KEY + torch.randperm(vocabulary.keys, generator=stream)[:NEEDLES]
         # no value twice: what follows it would be ambiguous
-        drawn = torch.randperm(vocabulary.values, generator=stream)[: needles * answer]
-        values = drawn.view(needles, answer) + vocabulary.first_value
+        drawn = torch.randperm(vocabulary.values, generator=stream)[: NEEDLES * ANSWER]
+        values = drawn.view(NEEDLES, ANSWER) + vocabulary.first_value
         taken = [start]
-        while len(taken) < needles:  # places of distractors, until they overlap no other
+        while len(taken) < NEEDLES:  # places of distractors, until they overlap no other
             place = 1 + int(torch.randint(body - size + 1, (), generator=stream))
             if all(abs(place - other) >= size for other in taken):
                 taken.append(place)
@@ -123,7 +117,7 @@ def lesson(
     Each needle is asked for once, then at random. Returns ``tokens``: (R, B, 1 + body + 5 queries),
     and ``targets``: (24,) places whose next token is a value of an answer.
     """
-    size, needles = 4, 4
+    size, needles = ANSWER + 1, NEEDLES
     slots = body // size
     drawn = []
     for stream in streams:

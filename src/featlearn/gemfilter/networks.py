@@ -56,9 +56,6 @@ class Network(ABC):
         """What the heads of a layer read, (S, h, n, d)."""
         return softmax_attention(q, k, v, scale=self.scale)
 
-    def reside(self, layers: int) -> None:  # noqa: B027 (most have one memory)
-        """Keep only so many layers on the device. Nothing to do where all memory is one."""
-
 
 class Ours(Network):
     """A :class:`Decoder`, whose R replicates read the R equal parts of the S sequences."""
@@ -159,11 +156,6 @@ class OfTransformers(Network):
 
     def bytes_of(self, layer: int) -> int:
         return sum(w.numel() * w.element_size() for w in self.core.layers[layer].parameters())
-
-    def reside(self, layers: int) -> None:
-        device = self.core.embed_tokens.weight.device
-        for place, block in enumerate(self.core.layers):
-            block.to(device if place < layers else "cpu")
 
 
 def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

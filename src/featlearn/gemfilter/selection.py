@@ -18,7 +18,7 @@ from torch import Tensor
 from featlearn.transformers.attention import attention_weights
 
 Kind = Literal["full", "gemfilter", "snapkv", "h2o", "sinks"]
-Row = Literal["last", "middle", "largest", "query"]
+Row = Literal["last", "middle", "largest"]
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,12 @@ class Method:
     are read again, alone; ``snapkv`` (Li et al. 2024), ``h2o`` (Zhang et al. 2023) and ``sinks``
     (Xiao et al. 2024) keep keys and values, which stay at their places. ``kept``: tokens (k); of
     SnapKV and H2O the last ``window`` are among them, as in their authors' code. ``layer``: of
-    GemFilter, from 0 (r): r + 1 layers are run. ``kernel``, ``pooling``: of the scores; 1 is
-    Algorithm 2 as printed; the thesis writes of maximum pooling and prints an average over
-    zero-padded windows. ``score``: ``product``: sum over heads of query times key, as printed;
-    ``soft``, ours: of the attention. ``first``, ``last``: so many tokens at the ends are kept in
-    any case; ours, 0 as printed. ``row``: whose query is compared; ``largest``: that of the largest
-    norm in the summed products; ``query``: of the largest query; ``middle``: place n // 2, which
-    the thesis leaves open. ``masked``: leave out what such a row does not see. ``one_run``: keep
+    GemFilter, from 0 (r): r + 1 layers are run. ``kernel``: of the pooled scores; 1 is Algorithm 2
+    as printed; the thesis writes of maximum pooling and prints an average over zero-padded windows,
+    which is this. ``score``: ``product``: sum over heads of query times key, as printed; ``soft``,
+    ours: of the attention. ``first``, ``last``: so many tokens at the ends are kept in any case;
+    ours, 0 as printed. ``row``: whose query is compared; ``largest``: that of the largest norm in
+    the summed products; ``middle``: place n // 2, which the thesis leaves open. ``one_run``: keep
     keys and values of the selected tokens, in all layers, and run once. ``window``: tokens at the
     end that SnapKV and H2O keep and SnapKV scores by. ``sinks``: at the start, of a window.
     ``by_group``: SnapKV and H2O choose for each head of keys, not of queries.
@@ -45,12 +44,10 @@ class Method:
     kept: int = 0
     layer: int = 0
     kernel: int = 5
-    pooling: Literal["average", "max"] = "average"
     score: Literal["product", "soft"] = "product"
     first: int = 0
     last: int = 0
     row: Row = "last"
-    masked: bool = False
     one_run: bool = False
     window: int = 32
     sinks: int = 4
@@ -71,16 +68,11 @@ def largest(scores: Tensor, count: int) -> Tensor:
     return order[..., : min(count, scores.shape[-1])].sort(-1).values
 
 
-def pooled(scores: Tensor, kernel: int, kind: str = "average") -> Tensor:
-    """Mean or maximum of (..., n) over windows; the mean counts the zeros beyond the ends."""
+def pooled(scores: Tensor, kernel: int) -> Tensor:
+    """Mean of (..., n) over windows, which counts the zeros beyond the ends."""
     if kernel == 1:
         return scores
-    rows = scores.flatten(0, -2)[:, None]
-    if kind == "average":
-        found = F.avg_pool1d(rows, kernel, 1, kernel // 2)
-    else:
-        found = F.max_pool1d(rows, kernel, 1, kernel // 2)
-    return found.view_as(scores)
+    return F.avg_pool1d(scores.flatten(0, -2)[:, None], kernel, 1, kernel // 2).view_as(scores)
 
 
 def products(q: Tensor, k: Tensor) -> Tensor:
@@ -90,44 +82,34 @@ def products(q: Tensor, k: Tensor) -> Tensor:
     return (own @ k.float().mT).sum((1, 2))
 
 
-def row_of(q: Tensor, k: Tensor, row: Row) -> tuple[Tensor, Tensor | int]:
-    """The query (S, h, 1, d) of a row of all q (S, h, n, d), and its place: (S,) or one for all."""
+def row_of(q: Tensor, k: Tensor, row: Row) -> Tensor:
+    """The query (S, h, 1, d) of a row of all q (S, h, n, d)."""
     n = q.shape[2]
     if row == "last":
-        return q[:, :, -1:], n - 1
+        return q[:, :, -1:]
     if row == "middle":
-        return q[:, :, n // 2 : n // 2 + 1], n // 2
-    if row == "query":
-        norms = q.float().square().sum((1, 3))
-    else:  # |S_i|^2 = q_i^T (K^T K) q_i, of the heads side by side: no n x n matrix
-        own = q.float().unflatten(1, (k.shape[1], -1)).sum(2).transpose(1, 2).flatten(2)  # type: ignore[no-untyped-call]
-        keys = k.float().transpose(1, 2).flatten(2)
-        norms = ((own @ (keys.mT @ keys)) * own).sum(-1)
+        return q[:, :, n // 2 : n // 2 + 1]
+    # |S_i|^2 = q_i^T (K^T K) q_i, of the heads side by side: no n x n matrix
+    own = q.float().unflatten(1, (k.shape[1], -1)).sum(2).transpose(1, 2).flatten(2)  # type: ignore[no-untyped-call]
+    keys = k.float().transpose(1, 2).flatten(2)
+    norms = ((own @ (keys.mT @ keys)) * own).sum(-1)
     place = largest(norms, 1)[:, 0]
     index = place.view(-1, 1, 1, 1).expand(-1, q.shape[1], 1, q.shape[3])
-    return q.gather(2, index), place
+    return q.gather(2, index)
 
 
-def scores_of(q: Tensor, k: Tensor, method: Method, scale: float) -> Tensor:
-    """GemFilter's scores (S, n) of one query q (S, h, 1, d), pooled."""
+def gemfilter(q: Tensor, k: Tensor, method: Method, scale: float) -> Tensor:
+    """J of Algorithm 2: (S, min(k, n)) places in increasing order.
+
+    ``q``: (S, h, 1, d), of the compared row. ``k``: (S, g, n, d).
+    """
     if method.score == "product":
         found = products(q, k)
     else:
         found = attention_weights(q.float(), k.float(), causal=False, scale=scale).sum((1, 2))
-    return pooled(found, method.kernel, method.pooling)
-
-
-def gemfilter(q: Tensor, k: Tensor, method: Method, scale: float, place: Tensor | int) -> Tensor:
-    """J of Algorithm 2: (S, min(k, n)) places in increasing order.
-
-    ``q``: (S, h, 1, d), of the compared row. ``k``: (S, g, n, d). ``place``: of that row.
-    """
-    found, n = scores_of(q, k, method, scale), k.shape[2]
-    if method.masked:
-        beyond = torch.arange(n, device=k.device) > torch.as_tensor(place).view(-1, 1)
-        found = found.masked_fill(beyond, -math.inf)
+    found = pooled(found, method.kernel)
     found[:, : method.first] = math.inf
-    found[:, n - method.last :] = math.inf
+    found[:, k.shape[2] - method.last :] = math.inf
     return largest(found, method.kept)
 
 
@@ -158,7 +140,7 @@ def per_head(mass: Tensor, method: Method, shared: int) -> Tensor:
         return torch.arange(n, device=mass.device).expand(*mass.shape[:2], n)
     past = mass[..., : n - method.window]
     if method.kind == "snapkv":
-        past = pooled(past, method.kernel, method.pooling)
+        past = pooled(past, method.kernel)
     chosen = largest(past.float(), method.kept - method.window)
     recent = torch.arange(n - method.window, n, device=mass.device)
     return torch.cat([chosen, recent.expand(*chosen.shape[:2], -1)], -1)

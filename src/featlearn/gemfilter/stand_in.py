@@ -45,6 +45,10 @@ class Lessons:
         drawn = torch.rand((), generator=self.lengths, dtype=torch.float64).item()
         return int(math.exp(low + (high - low) * drawn))
 
+    def drawn(self, body: int, batch: int, streams: Sequence[Generator]) -> tuple[Tensor, Tensor]:
+        """Sequences, and where an answer comes next, as of :func:`.needles.lesson`."""
+        return lesson(self.vocabulary, body, batch, streams)
+
     def loss(self, weights: Weights) -> Tensor:
         """Cross-entropy (R,) on the values of answers."""
         logits, wanted = self.answers(weights, self.body(), self.config["batch_size"], self.streams)
@@ -55,7 +59,7 @@ class Lessons:
         self, weights: Weights, body: int, batch: int, streams: Sequence[Generator]
     ) -> tuple[Tensor, Tensor]:
         """Logits (R, B, 24, V) where a value of an answer comes next, and these values."""
-        tokens, targets = lesson(self.vocabulary, body, batch, streams)
+        tokens, targets = self.drawn(body, batch, streams)
         device = weights["words"].device
         network = Decoder(self.shape, weights)
         x = network.embed(tokens[..., :-1].to(device))

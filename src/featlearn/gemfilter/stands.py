@@ -70,10 +70,16 @@ def language(config: Mapping[str, Any], device: torch.device | str) -> Stand:
         leak_bos=config["leak_bos"],
     )  # fmt: skip
 
+    def score(found: Tensor) -> tuple[Tensor, Tensor]:
+        """The released score, and whether all words are said, without punctuation."""
+        said = [tokenizer.decode(row, skip_special_tokens=True) for row in found.tolist()]
+        scores = torch.tensor([haystack.set_score(one) for one in said])
+        return scores, torch.tensor([haystack.set_score(one, bare=True) == 1 for one in said])
+
     def ask(length: int, depth: float, _: Sequence[Generator]) -> Asked:
         prompt = haystack.write(tokenizer, essays, length, depth, leak_bos=config["leak_bos"])
         tokens = torch.tensor([prompt.tokens], device=device)
-        return Asked(tokens, prompt.span, haystack.EXPECTED, partial(_score_of_text, tokenizer))
+        return Asked(tokens, prompt.span, haystack.EXPECTED, score)
 
     def say(tokens: Sequence[int]) -> list[str]:
         return [tokenizer.decode([token]).strip() for token in tokens]
@@ -109,10 +115,3 @@ def _of_tokens(
     # every network reads the same prompts
     tokens, first = prompts.tokens.repeat(replicates, 1), prompts.answer[0].tolist()
     return Asked(tokens.to(device), prompts.span, " ".join(words.say(first)), score)
-
-
-def _score_of_text(tokenizer: Any, found: Tensor) -> tuple[Tensor, Tensor]:
-    """The released score, and whether all words of the needle are said, without punctuation."""
-    said = [tokenizer.decode(row, skip_special_tokens=True) for row in found.tolist()]
-    scores = torch.tensor([haystack.set_score(one) for one in said])
-    return scores, torch.tensor([haystack.set_score(one, bare=True) == 1 for one in said])

@@ -9,8 +9,6 @@ alone. By construction an early layer points at the needle: no evidence on train
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -21,17 +19,8 @@ from featlearn.transformers.attention import softmax_attention
 from featlearn.transformers.positions import rotary_table, rotated
 
 LAYERS, BEFORE, FIND = 8, 0, (3, 4, 5)
-
-
-@dataclass(frozen=True)
-class Strengths:
-    """Of the products of the heads."""
-
-    before: float = 400.0
-    find: float = 12.0
-    recent: float = 2.5
-    sink: float = 10.0
-    noise: float = 0.05
+#: Strengths of the products of the heads.
+STRONG = {"before": 400.0, "find": 12.0, "recent": 2.5, "sink": 10.0, "noise": 0.05}
 
 
 class Wired(Network):
@@ -39,12 +28,9 @@ class Wired(Network):
     the stream of random vectors.
     """
 
-    def __init__(
-        self, words: int, seed: tuple[object, ...], width: int = 128,
-        strengths: Strengths | None = None,
-    ):  # fmt: skip
+    def __init__(self, words: int, seed: tuple[object, ...], width: int = 128):
         self.layers, self.heads, self.shared, self.head_width = LAYERS, 4, 4, width
-        self.scale, self.strengths = width**-0.5, strengths or Strengths()
+        self.scale = width**-0.5
         stream = generator(*seed)
         table = torch.randn(words, width, generator=stream)
         self.table = table / table.norm(dim=1, keepdim=True)
@@ -65,7 +51,7 @@ class Wired(Network):
     def project(
         self, layer: int, x: Tensor, first: int = 0, last: int | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        width, root, own = self.head_width, self.head_width**0.5, self.strengths
+        width, root = self.head_width, self.head_width**0.5
         sequences, n = x.shape[:2]
         rows = n if last is None else min(last, n)
         token, before, bos = x[..., :width], x[..., width : 2 * width], x[..., -1:]
@@ -79,15 +65,15 @@ class Wired(Network):
 
         if layer == BEFORE:
             # a key turned one place further on: the query's best match is the token before it
-            q = everywhere(own.before * root * self.even, at_rows)
+            q = everywhere(STRONG["before"] * root * self.even, at_rows)
             k = everywhere(self.even, table[:, 1 : n + 1])
         elif layer in FIND:
-            q, k = own.find * root * token[:, -rows:], before
+            q, k = STRONG["find"] * root * token[:, -rows:], before
         else:
             q, k = x.new_zeros(sequences, rows, width), x.new_zeros(sequences, n, width)
-        queries = [q, everywhere(own.recent * root * self.fast, at_rows),
-                   (own.sink * root * self.even).expand(sequences, rows, width),
-                   own.noise * width * (token[:, -rows:] @ self.noise[layer, 0])]  # fmt: skip
+        queries = [q, everywhere(STRONG["recent"] * root * self.fast, at_rows),
+                   (STRONG["sink"] * root * self.even).expand(sequences, rows, width),
+                   STRONG["noise"] * width * (token[:, -rows:] @ self.noise[layer, 0])]  # fmt: skip
         keys = [k, everywhere(self.fast, here), bos * self.even, token @ self.noise[layer, 1]]
         values = x.new_zeros(sequences, 4, n, width)
         values[:, 0] = token

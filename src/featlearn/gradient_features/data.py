@@ -49,16 +49,9 @@ class Linear(Law):
 
     @property
     def signal_std(self) -> float:
-        return math.sqrt(self.second_moment)
-
-    @property
-    def second_moment(self) -> float:
+        # the root of E|x|^2
         along = self.margin * (2 * self.signal - self.margin) + self.spread**2
-        return along + (self.dimension - 1) * self.noise**2
-
-    @property
-    def label_mean(self) -> Tensor:
-        return self.signal * self._unit(0)[0]
+        return math.sqrt(along + (self.dimension - 1) * self.noise**2)
 
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         component = torch.randint(2, (count,), generator=random)
@@ -104,15 +97,6 @@ class GaussianMixture(Law):
     @abstractmethod
     def shares(self) -> Tensor:
         """Probabilities of the clusters, (r,)."""
-
-    @property
-    def second_moment(self) -> float:
-        means = float((self.shares * self.means.square().sum(1)).sum())
-        return means + self.dimension * self.noise**2
-
-    @property
-    def label_mean(self) -> Tensor:
-        return (self.shares * self.labels) @ self.means
 
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         component = torch.multinomial(self.shares, count, replacement=True, generator=random)
@@ -288,17 +272,6 @@ class Parity(Law):
     def size(self) -> float:
         return math.sqrt(self.block) * self.structured
 
-    @property
-    def second_moment(self) -> float:
-        share = 2 * self.blocks * self.structured
-        signal = (1 - share) * self.own + share * self.block
-        return signal + 2 * self.background * (self.dimension - self.own)
-
-    @property
-    def label_mean(self) -> Tensor:
-        # the structured part alone: y = +1 on a block of +1, and -1 on a block of -1
-        return 2 * self.structured * math.sqrt(self.block) * self.directions.sum(0)
-
     def parts(self) -> Tensor:
         """Signals of the structured components, (2 r, rk)."""
         ones = torch.eye(self.blocks, dtype=torch.float64).repeat_interleave(self.block, 1)
@@ -344,6 +317,7 @@ class Parity(Law):
         return torch.cat([(signed * normal_cdf(z)) @ signal, variance * along * rest / std], -1)
 
     def support(self) -> Sample:
+        """All inputs with their probabilities, one replicate; ValueError if they are too many."""
         others = self.dimension - self.own
         signal, weight, component = self.patterns()
         if len(signal) * 3**others > MOST_INPUTS:
@@ -404,6 +378,7 @@ class UniformParity(Law):
         return size * product * w
 
     def support(self) -> Sample:
+        """All inputs with their probabilities, one replicate; ValueError if they are too many."""
         if 2**self.dimension > MOST_INPUTS:
             raise ValueError(f"dimension: {self.dimension}; too many inputs to enumerate")
         x = signs(self.dimension)

@@ -74,11 +74,8 @@ class Bounds(NamedTuple):
 
     def excess(self, hits: float, gamma: float) -> float:
         """The printed bound on loss above g* (B.25)."""
-        return (
-            self.r
-            * self.a
-            * (self.x * (self.window(hits) + math.sqrt(2 * gamma)) + self.slack(hits))
-        )
+        width = self.x * (self.window(hits) + math.sqrt(2 * gamma))
+        return self.r * self.a * (width + self.slack(hits))
 
 
 def bounds(law: GaussianMixture, margin: float, least: float) -> Bounds:

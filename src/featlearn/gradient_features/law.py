@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -68,16 +68,6 @@ class Law(ABC):
         """Standard deviation of <w, signal> for w ~ N(0, I): the unit of thresholds."""
         return math.sqrt(self.own)
 
-    @property
-    def second_moment(self) -> float:
-        """E|x|^2 (B_x2); its root bounds E|x| (B_x1)."""
-        return float(self.dimension)
-
-    @property
-    def label_mean(self) -> Tensor:
-        """E[y x], float64 (d,): zero where G(w, b) = -G(-w, -b)."""
-        return torch.zeros(self.dimension, dtype=torch.float64)
-
     @abstractmethod
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """``count`` inputs (n, d), labels (n,) and components (n,)."""
@@ -86,17 +76,9 @@ class Law(ABC):
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:
         """G(w, b) of weights (..., d) and thresholds (...)."""
 
-    def support(self) -> Sample:
-        """All inputs with their probabilities, one replicate. Raises ``ValueError`` if the law is
-        continuous, or has more than :data:`MOST_INPUTS`."""
-        raise ValueError(f"{type(self).__name__}: inputs are continuous and cannot be enumerated")
-
     def sample(self, count: int, streams: Sequence[torch.Generator]) -> Sample:
         """``count`` fresh inputs a replicate, each from its own stream; float64."""
-        x, y, component = (
-            torch.stack(part)
-            for part in zip(*(self.draw(count, stream) for stream in streams), strict=True)
-        )
+        x, y, component = stacked(lambda stream: self.draw(count, stream), streams)
         return Sample(x, y, component, torch.full_like(y, 1 / count))
 
     def reduced(self) -> Law:
@@ -115,6 +97,13 @@ class Law(ABC):
         return units
 
 
+def stacked(
+    draw: Callable[[torch.Generator], Iterable[Tensor]], streams: Sequence[torch.Generator]
+) -> Iterator[Tensor]:
+    """What ``draw`` gives of each stream, part by part: (R, ...)."""
+    return map(torch.stack, zip(*map(draw, streams), strict=True))
+
+
 def reduced_weights(law: Law, count: int, random: torch.Generator) -> Tensor:
     """Weights N(0, I_d) in the coordinates of ``law.reduced()``, (count, own + 1)."""
     own = torch.randn(count, law.own, generator=random, dtype=torch.float64)
@@ -123,13 +112,6 @@ def reduced_weights(law: Law, count: int, random: torch.Generator) -> Tensor:
     source = np.random.default_rng(int(torch.randint(2**62, (), generator=random)))
     rest = torch.from_numpy(np.sqrt(source.chisquare(freedom, count)))
     return torch.cat([own, rest[:, None]], -1)
-
-
-def exact_gradient(law: Law, w: Tensor, b: Tensor) -> Tensor:
-    """G(w, b) as a sum over the law's support: weights (N, d), thresholds (N,)."""
-    inputs = law.support()
-    active = (w @ inputs.x[0].mT > b[:, None]).to(w.dtype)
-    return (active * (inputs.weight * inputs.y)[0]) @ inputs.x[0]
 
 
 def random_signs(shape: Sequence[int], random: torch.Generator) -> Tensor:

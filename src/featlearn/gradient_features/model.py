@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from featlearn.gradient_features.data import GaussianMixture, Parity, UniformParity
-from featlearn.gradient_features.law import Sample, random_signs
+from featlearn.gradient_features.law import Sample, random_signs, stacked
 
 
 class Network(NamedTuple):
@@ -57,18 +57,6 @@ class Loss(NamedTuple):
         return (inputs.weight * self.value(network(inputs.x), inputs.y)).sum(-1)
 
 
-def _logistic(g: Tensor, y: Tensor) -> Tensor:
-    return torch.nn.functional.softplus(-y * g) / math.log(2)
-
-
-def _logistic_slope(g: Tensor, y: Tensor) -> Tensor:
-    return -y * torch.sigmoid(-y * g) / math.log(2)
-
-
-def _logistic_curve(g: Tensor, _: Tensor) -> Tensor:
-    return torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2)
-
-
 #: ``logistic`` is over log 2: the framework asks for 1 at 0; ``square`` is for real labels.
 LOSSES = {
     "hinge": Loss(
@@ -77,7 +65,12 @@ LOSSES = {
         lambda g, _: torch.zeros_like(g),
         math.inf,
     ),
-    "logistic": Loss(_logistic, _logistic_slope, _logistic_curve, 1 / (4 * math.log(2))),
+    "logistic": Loss(
+        lambda g, y: torch.nn.functional.softplus(-y * g) / math.log(2),
+        lambda g, y: -y * torch.sigmoid(-y * g) / math.log(2),
+        lambda g, _: torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2),
+        1 / (4 * math.log(2)),
+    ),
     "square": Loss(
         lambda g, y: (g - y).square(),
         lambda g, y: 2 * (g - y),
@@ -100,14 +93,12 @@ def symmetric_start(
     Neurons 1..m are drawn, w ~ N(0, I), a ~ N(0, 1), b = ``threshold``; m+1..2m have -a, -w, -b;
     the other half repeats both with -a. ``neurons``: m, a quarter of the width.
     """
-    drawn = [
-        (
-            torch.randn(neurons, dimension, generator=stream, dtype=torch.float64),
-            torch.randn(neurons, generator=stream, dtype=torch.float64),
-        )
-        for stream in streams
-    ]
-    w, a = (torch.stack(part) for part in zip(*drawn, strict=True))
+
+    def drawn(stream: torch.Generator) -> list[Tensor]:
+        sizes = ((neurons, dimension), (neurons,))
+        return [torch.randn(size, generator=stream, dtype=torch.float64) for size in sizes]
+
+    w, a = stacked(drawn, streams)
     b = torch.full_like(a, threshold)
     half = Network(torch.cat([w, -w], 1), torch.cat([a, -a], 1), torch.cat([b, -b], 1))
     return doubled(half)
@@ -131,28 +122,22 @@ def uniform_parity_start(
     """
     count = thresholds or block
     grid = torch.linspace(-1 + 1 / block, 1 - 1 / block, count, dtype=torch.float64)
-    drawn = [
-        (
-            random_signs((neurons, dimension), stream),
-            random_signs((neurons,), stream),
-            grid[torch.randint(count, (neurons,), generator=stream)],
-        )
-        for stream in streams
-    ]
-    return doubled(Network(*(torch.stack(part) for part in zip(*drawn, strict=True))))
+
+    def drawn(stream: torch.Generator) -> tuple[Tensor, ...]:
+        w, a = random_signs((neurons, dimension), stream), random_signs((neurons,), stream)
+        return w, a, grid[torch.randint(count, (neurons,), generator=stream)]
+
+    return doubled(Network(*stacked(drawn, streams)))
 
 
 def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimension: int) -> Network:
     """Start of Algorithm 7 (B.561), doubled: a = +-1, w ~ N(0, I / d), b = 0; width 2 m."""
-    drawn = [
-        (
-            torch.randn(neurons, dimension, generator=stream, dtype=torch.float64)
-            / math.sqrt(dimension),
-            random_signs((neurons,), stream),
-        )
-        for stream in streams
-    ]
-    w, a = (torch.stack(part) for part in zip(*drawn, strict=True))
+
+    def drawn(stream: torch.Generator) -> tuple[Tensor, Tensor]:
+        w = torch.randn(neurons, dimension, generator=stream, dtype=torch.float64)
+        return w / math.sqrt(dimension), random_signs((neurons,), stream)
+
+    w, a = stacked(drawn, streams)
     return doubled(Network(w, a, torch.zeros_like(a)))
 
 

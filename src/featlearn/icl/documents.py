@@ -7,8 +7,8 @@ knows only the prior ignores that; who reads the context follows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Generator, Tensor
@@ -16,12 +16,13 @@ from torch.nn import functional
 
 from featlearn.core.schedules import Schedule
 from featlearn.transformers.attention import attention_weights
-from featlearn.transformers.decoder import Decoder, Shape, start
+from featlearn.transformers.decoder import Decoder, Shape, Weights, start
 from featlearn.transformers.train import Recipe, train
 
 #: Words of either meaning, and fillers; then come the two labels.
 FAMILY = 20
 WORDS = 3 * FAMILY + 2
+Reader = TypeVar("Reader", bound=Decoder)
 
 
 class Documents(NamedTuple):
@@ -99,16 +100,20 @@ def shape_of(size: Mapping[str, int], examples: int) -> Shape:
 
 def trained(
     label: str, shape: Shape, training: Mapping[str, float], examples: int, inverted: float,
-    begun: Sequence[Generator], streams: Sequence[Generator],
-) -> Decoder:  # fmt: skip
-    """AdamW on the labels of fresh documents, replicates at once."""
+    begun: Sequence[Generator], streams: Sequence[Generator], *,
+    made: Callable[[Shape, Weights], Reader],
+    written: Callable[[Documents, Generator], Documents] = lambda drawn, _: drawn,
+) -> Reader:  # fmt: skip
+    """AdamW on the labels of fresh documents, replicates at once.
+
+    ``made``: the kind of decoder. ``written``: of a document what the decoder reads.
+    """
     batch, steps = int(training["batch_size"]), int(training["steps"])
 
     def loss(weights: Mapping[str, Tensor]) -> Tensor:
-        tokens = torch.stack(
-            [draw(batch, examples, one, inverted=inverted).tokens for one in streams]
-        )
-        found = labels_of(Decoder(shape, weights), tokens)
+        drawn = (written(draw(batch, examples, one, inverted=inverted), one) for one in streams)
+        tokens = torch.stack([one.tokens for one in drawn])
+        found = labels_of(made(shape, weights), tokens)
         wanted = tokens[..., 2::3] - 3 * FAMILY
         every = functional.cross_entropy(found.flatten(0, 2), wanted.flatten(), reduction="none")
         return every.view(len(streams), -1).mean(1)
@@ -117,9 +122,9 @@ def trained(
     recipe = Recipe(schedule, training["weight_decay"], (0.9, 0.98), look_every=steps)
     weights, _ = train(
         label, start(shape, begun), loss, recipe, streams=streams,
-        see=lambda own: {"size": own["words"].square().mean((1, 2))},
+        see=lambda own: {"size": own["positions"].square().mean((1, 2))},
     )  # fmt: skip
-    return Decoder(shape, weights)
+    return made(shape, weights)
 
 
 def labels_of(decoder: Decoder, tokens: Tensor) -> Tensor:

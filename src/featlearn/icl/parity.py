@@ -47,16 +47,11 @@ def important(tasks: Tensor, count: int) -> Tensor:
     return (tasks < count).all(-1)
 
 
-def outputs(heads: Heads, gamma: float) -> Tensor:
-    """g of each task and sign pattern in the limit of many examples, (..., P, 4)."""
+def margins(heads: Heads, gamma: float) -> Tensor:
+    """y g of each task and sign pattern in the limit of many examples, (..., P, 4)."""
     tasks = pairs(heads.v.shape[-1])
     read = 2 * gamma * heads.v[..., tasks] @ SIGNS.T  # (..., m, P, 4)
-    return (heads.a[..., None, None] * read.relu()).sum(-3)
-
-
-def margins(heads: Heads, gamma: float) -> Tensor:
-    """y g, (..., P, 4)."""
-    return outputs(heads, gamma) * LABELS
+    return (heads.a[..., None, None] * read.relu()).sum(-3) * LABELS
 
 
 def hinge(heads: Heads, gamma: float) -> Tensor:

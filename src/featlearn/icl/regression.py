@@ -88,11 +88,6 @@ def loss(a: Tensor, covariance: Tensor, examples: int) -> Tensor:
     return (quadratic - linear).diagonal(dim1=-2, dim2=-1).sum(-1) + covariance.trace() / 2
 
 
-def slope(a: Tensor, covariance: Tensor, examples: int) -> Tensor:
-    """Gradient of :func:`loss` in A: Gamma Lambda A Lambda - Lambda^2."""
-    return gamma(covariance, examples) @ covariance @ a @ covariance - covariance @ covariance
-
-
 def shares(values: Tensor, examples: int) -> Tensor:
     """v_i* = N / ((N + 1) lambda_i + tr D), (d,) (Theorem 5.4.1)."""
     return examples / ((examples + 1) * values + values.sum())
@@ -145,11 +140,3 @@ def evaluation_of(a: Tensor, covariance: Tensor, w: Tensor, examples: int, sigma
     second = outer + noise / examples
     inner = a.mT @ second @ a - 2 * a.mT @ (mean[:, None] * w) + w[:, None] * w
     return (inner @ covariance).diagonal(dim1=-2, dim2=-1).sum(-1)
-
-
-def gap(
-    values: Tensor, w: Tensor, low: int, high: int, pretrained: int, examples: int, sigma: float
-) -> Tensor:
-    """What rank ``high`` loses against ``low``, w in the first ``low`` directions (Thm 5.4.3)."""
-    a = (values * shares(values, pretrained))[low:high]
-    return ((values * w.square()).sum() + sigma**2) * a.square().sum() / examples

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +18,10 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional
 
-from featlearn.core.schedules import Schedule
 from featlearn.icl import documents
 from featlearn.icl.documents import FAMILY, Documents
 from featlearn.transformers import written
-from featlearn.transformers.decoder import Decoder, Shape, Weights, start
-from featlearn.transformers.train import Recipe, train
+from featlearn.transformers.decoder import Decoder, Shape, Weights
 
 #: Words of a sentence that are read, and of an essay's sentence at least.
 LONGEST, LEAST = 30, 4
@@ -95,25 +94,12 @@ def trained(
     examples: int, inverted: float, begun: Sequence[Generator], streams: Sequence[Generator],
 ) -> Reader:  # fmt: skip
     """AdamW on the labels of fresh documents of sentences, replicates at once."""
-    batch, steps = int(training["batch_size"]), int(training["steps"])
     shape = replace(documents.shape_of(size, examples), words=corpus.words, outputs=2)
-
-    def loss(weights: Weights) -> Tensor:
-        drawn = [write(documents.draw(batch, examples, one, inverted=inverted), corpus.learned, one)
-                 for one in streams]  # fmt: skip
-        tokens = torch.stack([one.tokens for one in drawn])
-        found = documents.labels_of(Reader(shape, weights, corpus.bags), tokens)
-        wanted = tokens[..., 2::3] - 3 * FAMILY
-        every = functional.cross_entropy(found.flatten(0, 2), wanted.flatten(), reduction="none")
-        return every.view(len(streams), -1).mean(1)
-
-    schedule = Schedule("cosine", steps, training["rate"], warmup=min(100, steps // 10))
-    recipe = Recipe(schedule, training["weight_decay"], (0.9, 0.98), look_every=steps)
-    weights, _ = train(
-        label, start(shape, begun), loss, recipe, streams=streams,
-        see=lambda own: {"size": own["positions"].square().mean((1, 2))},
+    return documents.trained(
+        label, shape, training, examples, inverted, begun, streams,
+        made=partial(Reader, bags=corpus.bags),
+        written=lambda drawn, stream: write(drawn, corpus.learned, stream),
     )  # fmt: skip
-    return Reader(shape, weights, corpus.bags)
 
 
 def naive_bayes(corpus: Corpus) -> Tensor:

@@ -21,15 +21,11 @@ from torch import Tensor
 from featlearn.looped.data import DTYPE, Spectrum
 
 
-def log_error(of: Spectrum, step: Tensor, loops: Tensor, power: int = 2) -> Tensor:
-    """Logarithm of ``sum_i c_i |1 - step w_i|^(power T)``, (..., len(loops)).
-
-    With ``power`` 2 the squared error of theta; with 1, a start at 0 and a step of at most 1 / L
-    the error of the prediction over \\|alpha\\|.
-    """
+def log_error(of: Spectrum, step: Tensor, loops: Tensor) -> Tensor:
+    """Logarithm of theta's squared error ``sum_i c_i |1 - step w_i|^(2 T)``, (..., len(loops))."""
     # 1 - w / L of the top eigenvalue is an exact 0, and 0^0 = 1, which xlogy knows
     factor = (1 - step[..., None] * of.w).abs()[..., None, :]
-    return (of.c.log()[..., None, :] + torch.xlogy(power * loops[:, None], factor)).logsumexp(-1)
+    return (of.c.log()[..., None, :] + torch.xlogy(2 * loops[:, None], factor)).logsumexp(-1)
 
 
 def residual(of: Spectrum, steps: Sequence[Tensor] | Tensor) -> Tensor:

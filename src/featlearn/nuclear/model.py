@@ -39,16 +39,12 @@ def signed_uniform(
 
 def sums(n: int, r: int, d: int, gamma: float, generator: torch.Generator) -> Sums:
     """n draws of both sums; ``gamma`` negative for the unseen domain."""
-    parts = []
-    for count in _chunks(n, d):
+    parts, most = [], max(1, CHUNK // d)
+    for start in range(0, n, most):
+        count = min(most, n - start)
         invariant = torch.rand(count, r, generator=generator, dtype=torch.float64).sum(1)
         parts.append((invariant, signed_uniform(count, d - r, gamma, generator).sum(1)))
     return Sums(torch.cat([one[0] for one in parts]), torch.cat([one[1] for one in parts]))
-
-
-def _chunks(n: int, d: int) -> list[int]:
-    most = max(1, CHUNK // d)
-    return [min(most, n - start) for start in range(0, n, most)]
 
 
 def laws(r: int, d: int, gamma: float) -> Sums:

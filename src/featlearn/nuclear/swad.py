@@ -10,20 +10,14 @@ from typing import Any
 
 from torch import Tensor
 
+from featlearn.core.files import below
+
 State = dict[str, Tensor]
 
 
 def under(prefix: str, state: Mapping[str, Tensor]) -> State:
-    """The same tensors as ``prefix/name``."""
+    """The same tensors as ``prefix/name``: :func:`featlearn.core.files.below` undoes it."""
     return {f"{prefix}/{name}": value for name, value in state.items()}
-
-
-def below(prefix: str, tensors: Mapping[str, Tensor]) -> State:
-    """Undo :func:`under`: of ``tensors`` those with this prefix, by their names without it."""
-    start = f"{prefix}/"
-    return {
-        name.removeprefix(start): own for name, own in tensors.items() if name.startswith(start)
-    }
 
 
 class Average:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from featlearn.core import loops
+from featlearn.core.files import below
 from featlearn.core.loops import Checkpoint, Keeper
 from featlearn.core.losses import cross_entropies
 from featlearn.core.progress import Progress
@@ -26,7 +27,7 @@ from featlearn.images.encoders import Encoder
 from featlearn.images.rng import Draws
 from featlearn.images.worlds.domains import Part
 from featlearn.nuclear.penalties import Mixed, losses
-from featlearn.nuclear.swad import Average, State, Swad, below, under
+from featlearn.nuclear.swad import Average, State, Swad, under
 
 #: uint8 images to what a network sees; with draws at random.
 Sight = Callable[[Tensor, Draws | None], Tensor]

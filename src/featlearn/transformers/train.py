@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.files import below
 from featlearn.core.loops import Loop, State
 from featlearn.core.optimisers import build, load_state_tensors, set_rate, state_tensors
 from featlearn.core.progress import Progress
@@ -120,7 +121,7 @@ def train(
                 left = (~enough(looks)).nonzero().squeeze(1).to(left.device)
             hold(
                 {name: tensors[f"weight/{name}"].to(w.device) for name, w in start.items()},
-                {k.removeprefix("adamw/"): v for k, v in tensors.items() if k[:6] == "adamw/"},
+                below("adamw", tensors),
             )
             for place, one in enumerate(streams):
                 one.set_state(tensors[f"stream/{place}"])

@@ -9,8 +9,7 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import data_faults
-from featlearn.images.config_data import place as place_of
+from featlearn.images.config_data import data_faults, place
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD
 
@@ -49,7 +48,7 @@ def faults(universality: Mapping[str, Any]) -> list[str]:
     for name, model in universality["foundation"]["models"].items():
         _check_encoder(check, model, f"foundation.models.{name}")
     for ladder in ("pictures", "residual"):
-        _check_sets(check, universality[ladder]["sets"], f"{ladder}.sets")
+        check_sets(check, universality[ladder]["sets"], f"{ladder}.sets")
     return check.faults
 
 
@@ -101,16 +100,24 @@ def _holds(data: Mapping[str, Any], need: str, classes: int, images: int) -> boo
     return len(opened[0].classes) == classes and counted >= images
 
 
-def _check_sets(check: Checks, sets: Sequence[Mapping[str, Any]], key: str) -> None:
+def check_sets(
+    check: Checks, sets: Sequence[Mapping[str, Any]], key: str, made: bool = True
+) -> None:
+    """Sets of a ladder, with ``data`` or, where that is allowed, ``made``."""
     names = [each["name"] for each in sets]
     check(key, len(set(names)) == len(names), "a list whose names differ", names)
+    wanted = "a set with data or made, one of them" if made else "a set with data"
     for number, each in enumerate(sets):
-        keys = sorted(each)
-        right = ("data" in each) != ("made" in each)
-        check(f"{key}.{number}", right, "a set with data or made, one of them", keys)
-        if right and "data" in each:
-            path = f"universality.{key}.{number}.data"
-            check.faults += data_faults(each["data"], path)
+        right = ("data" in each) != ("made" in each) and (made or "data" in each)
+        if check(f"{key}.{number}", right, wanted, sorted(each)) and "data" in each:
+            check.faults += data_faults(each["data"], f"{check.path}.{key}.{number}.data")
+
+
+def check_data(check: Checks, data: Mapping[str, Any], key: str) -> None:
+    """Settings of pictures on disk, which must be there."""
+    check.faults += data_faults(data, f"{check.path}.{key}")
+    where = place(data)
+    check(f"{key}.path", where.exists(), "a folder or a file", str(where))
 
 
 def _check_ladders(check: Checks, ladders: Mapping[str, Any]) -> None:
@@ -152,9 +159,7 @@ def _check_encoder(check: Checks, model: Mapping[str, Any], key: str) -> None:
             wanted = "a folder of train, validation and test.jsonl"
             check(f"{key}.targets.{target}.path", there, wanted, path or "none")
         else:
-            check.faults += data_faults(data, f"universality.{key}.targets.{target}")
-            there = place_of(data).exists()
-            check(f"{key}.targets.{target}.path", there, "a folder or a file", str(place_of(data)))
+            check_data(check, data, f"{key}.targets.{target}")
 
 
 def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
@@ -207,11 +212,11 @@ def state(groups: Mapping[str, Mapping[str, Any]]) -> str:
     from featlearn.images.data.on_disk import listing_digest, sources
 
     found = []
-    for place, data in groups.items():
+    for where, data in groups.items():
         try:
             found.append(listing_digest(sources(data), data))
         except FeatlearnError as error:
-            raise type(error)(f"{place}: {error}") from error
+            raise type(error)(f"{where}: {error}") from error
     return json.dumps(found) if found else ""
 
 

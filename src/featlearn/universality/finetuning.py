@@ -13,16 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from featlearn.core.files import below
+from featlearn.core.frames import rows
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
 from featlearn.universality.methods import MoCo, Weights, repeated, unit
 from featlearn.universality.training import descend
-
-
-def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
-    """The tensors ``part/*`` of a state, by what follows."""
-    start = f"{part}/"
-    return {key.removeprefix(start): own for key, own in state.items() if key.startswith(start)}
 
 
 def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
@@ -30,9 +26,9 @@ def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
 
     ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks, repeated ``times``.
     """
-    weights = repeated(part_of(state, "encoder"), times)
+    weights = repeated(below("encoder", state), times)
     method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
-    method.slow = repeated(part_of(state, "slow"), times)
+    method.slow = repeated(below("slow", state), times)
     method.queue = [state["queue"].repeat(times, 1, 1)]
     return method
 
@@ -116,13 +112,10 @@ def accuracies(
         x, y = (spread([own] * len(labels), len(spans)) for own in parts[part])
         hits = (scores(method, head, x).argmax(-1) == y).float()
         right[part] = hits.reshape(len(labels), len(spans), -1, hits.shape[-1])
-    rows = []
+    told: list[dict[str, Any]] = []
     for place, number in enumerate(labels):
         for at, mixture in enumerate(spans):
-            for replicate in range(right["test"].shape[2]):
-                rows.append({
-                    "mixture": mixture, "task": 0, "labels": number, "replicate": replicate,
-                    "value": float(right["test"][place, at, replicate].mean()),
-                    "training": float(right["train"][place, at, replicate, :number].mean()),
-                })  # fmt: skip
-    return rows
+            both = {"value": right["test"][place, at].mean(-1),
+                    "training": right["train"][place, at, :, :number].mean(-1)}  # fmt: skip
+            told += rows(both, mixture=mixture, task=0, labels=number)
+    return told

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.heads import choose
 from featlearn.core.seeds import Streams
 from featlearn.universality.data import World, classes_of, draw_latent, draw_world, noise_of, seen
+from featlearn.universality.methods import encode
 
 PARTS = ("train", "validation", "test")
 
@@ -54,11 +56,16 @@ def labelled(world: World, task: int, count: int, random: list[torch.Generator])
     return Labelled(latent, views, classes_of(world, latent, task))
 
 
+def encoded(weights: Mapping[str, Tensor], spans: int = 1) -> Callable[[Labelled], Tensor]:
+    """Samples to their representation by the networks (spans x R) of these ``weights``."""
+    return lambda own: encode(weights, own.views.repeat(spans, 1, 1))
+
+
 def probed(
     parts: Mapping[str, tuple[Tensor, Tensor]], labels: int, classes: int,
     penalties: Sequence[float],
-) -> tuple[list[float], list[float]]:  # fmt: skip
-    """Test and training accuracy of converged probes on so many labels, a number a network.
+) -> dict[str, Tensor]:  # fmt: skip
+    """Test and training accuracy (P,) of converged probes: ``value`` and ``training``.
 
     ``parts``: features (P, n, width) and classes (P, n) of training, validation and test.
     ``labels``: the first of the training samples; validation, which costs labels, too, has no more.
@@ -67,7 +74,16 @@ def probed(
     held = min(labels, x_held.shape[1])
     chosen = choose((x[:, :labels], y[:, :labels]), (x_held[:, :held], y_held[:, :held]), classes,
                     penalties)  # fmt: skip
-    return chosen.heads.accuracy(*parts["test"]).tolist(), chosen.train_accuracy.tolist()
+    return {"value": chosen.heads.accuracy(*parts["test"]), "training": chosen.train_accuracy}
+
+
+def in_spans(
+    found: Mapping[str, Tensor], spans: Sequence[Mapping[str, Any]], **same: Any
+) -> Iterator[dict[str, Any]]:
+    """Rows of what was :func:`probed` of networks (spans x R); ``spans``: what rows say of each."""
+    chunks = (own.chunk(len(spans)) for own in found.values())
+    for told, *own in zip(spans, *chunks, strict=True):
+        yield from rows(dict(zip(found, own, strict=True)), **told, **same)
 
 
 def probes(
@@ -78,14 +94,11 @@ def probes(
 
     ``represent``: samples to features (spans x R, n, width). ``spans``: what rows say of each.
     """
-    count, rows = ladders["replicates"], []
+    told: list[dict[str, Any]] = []
     for task in tasks:
         parts = {part: (represent(own), own.classes.repeat(len(spans), 1))
                  for part, own in drawn.tasks[task].items()}  # fmt: skip
         for labels in ladders["labels"]:
-            tested, fitted = probed(parts, labels, ladders["classes"], ladders["penalties"])
-            for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
-                span, replicate = divmod(place, count)
-                rows.append({**spans[span], "task": task, "labels": labels, "replicate": replicate,
-                             "value": value, "training": training})  # fmt: skip
-    return rows
+            found = probed(parts, labels, ladders["classes"], ladders["penalties"])
+            told += in_spans(found, spans, task=task, labels=labels)
+    return told

@@ -107,10 +107,6 @@ class SimCLR:
         """(P, n, width) of samples (P, n, d)."""
         return encode(self.weights, x, self.body)
 
-    def features(self, views: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Outputs of two views (P, n, d)."""
-        return self.encode(views[0]), self.encode(views[1])
-
     def judged(self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]) -> Tensor:
         """(P,) loss of features of these views."""
         a, b = unit(features[0]), unit(features[1])
@@ -119,7 +115,7 @@ class SimCLR:
     def loss(self, *views: Tensor) -> Tensor:
         """(P,) of two views (P, n, d)."""
         both = (views[0], views[1])
-        return self.judged(self.features(both), both)
+        return self.judged((self.encode(both[0]), self.encode(both[1])), both)
 
     def after(self) -> None:
         """What a step ends with."""

@@ -8,20 +8,14 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import data_faults, place
-from featlearn.universality.config import ladder_state
+from featlearn.universality.config import check_data, check_sets, ladder_state
 
 
 def faults(ladders: Mapping[str, Any]) -> list[str]:
     """Values of ``universality.real`` that contradict each other."""
     check = Checks("universality.real", ladders)
     for name, own in ladders.items():
-        names = [one["name"] for one in own["sets"]]
-        check(f"{name}.sets", len({*names}) == len(names), "a list whose names differ", names)
-        for number, one in enumerate(own["sets"]):
-            key = f"{name}.sets.{number}"
-            if check(key, "data" in one and "made" not in one, "a set with data", sorted(one)):
-                check.faults += data_faults(one["data"], f"universality.real.{key}.data")
+        check_sets(check, own["sets"], f"{name}.sets", made=False)
     return check.faults
 
 
@@ -32,9 +26,7 @@ def released_faults(models: Mapping[str, Any]) -> list[str]:
         there = Path(model["weights"]).expanduser().is_file()
         check(f"{name}.weights", there, "a file", model["weights"])
         for target, data in model["targets"].items():
-            key = f"{name}.targets.{target}"
-            check.faults += data_faults(data, f"universality.released.models.{key}")
-            check(f"{key}.path", place(data).exists(), "a folder or a file", str(place(data)))
+            check_data(check, data, f"{name}.targets.{target}")
     return check.faults
 
 

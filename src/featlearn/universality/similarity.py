@@ -1,43 +1,26 @@
-"""Linear centred kernel alignment (Kornblith et al. 2019) in one pass of bounded memory."""
+"""Linear centred kernel alignment (Kornblith et al. 2019)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
 
 import torch
 from torch import Tensor
 
 
-class Similarity:
-    """CKA between the features of several models on the same samples, block after block of them.
+def alike(features: Sequence[Tensor]) -> Tensor:
+    """CKA of features (n, width) of several models on the same samples, biased: (models, models).
 
-    Held are sums over samples of features, of their products and of what removes the bias.
+    ``|X^T Y|^2 / (|X^T X| |Y^T Y|)`` of centred X and Y, which are never formed.
     """
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._sums: list[Tensor] = []
-        self._products: dict[tuple[int, int], Tensor] = {}
-
-    def add(self, features: list[Tensor]) -> None:
-        """One block of samples, (n, width) of each model, in the same order."""
-        features = [block.double() for block in features]
-        if not self._sums:
-            self._sums = [block.new_zeros(block.shape[1]) for block in features]
-        self._count += len(features[0])
-        for first, block in enumerate(features):
-            self._sums[first] += block.sum(0)
-            for second in range(first, len(features)):
-                product = block.T @ features[second]
-                self._products[first, second] = self._products.get((first, second), 0) + product
-
-    def matrix(self) -> Tensor:
-        """(models, models): ``|X^T Y|^2 / (|X^T X| |Y^T Y|)`` of centred features, biased."""
-        models = len(self._sums)
-        inner = torch.zeros(models, models, dtype=torch.float64)
-        for (first, second), product in self._products.items():
-            outer = torch.outer(self._sums[first], self._sums[second]) / self._count
-            inner[first, second] = inner[second, first] = (product - outer).square().sum()
-        size = inner.diagonal().sqrt()
-        return inner / size / size[:, None]
+    wide = [own.double() for own in features]
+    inner = torch.zeros(len(wide), len(wide), dtype=torch.float64)
+    for (i, x), (j, y) in combinations_with_replacement(enumerate(wide), 2):
+        product = x.T @ y - torch.outer(x.sum(0), y.sum(0)) / len(x)
+        inner[i, j] = inner[j, i] = product.square().sum()
+    size = inner.diagonal().sqrt()
+    return inner / size / size[:, None]
 
 
 def debiased(x: Tensor, y: Tensor) -> float:

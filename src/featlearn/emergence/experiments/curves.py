@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.frames import rows
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
@@ -33,7 +34,7 @@ from featlearn.emergence.model import (
     medians,
     output,
     outside,
-    smoothed_slope,
+    smoothed_and_slope,
     symmetric_start,
     with_one,
 )
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replicate", "value"]
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
@@ -99,6 +99,7 @@ class Problem:
         width = self.x["train"].shape[-1] - 1
         start = symmetric_start(cell["pairs"], width, start_stds(law), streams("start"))
         self.start = Network(start.rows.to(device), start.a.to(device))
+        #: gradients at the start by the weighted loss
         self._begun: tuple[Tensor, Tensor] | None = None
         self.direction = self.world.direction().to(device)
 
@@ -110,11 +111,13 @@ class Problem:
         own = self.streams(f"{self.kind}-batches-{arm}")
         return batches(self.cell["samples"]["train"], self.cell["batch_size"], steps, own)
 
-    def two_steps(self, preset: str) -> tuple[Network, Network]:
-        """After the first and the second full step, by the class-weighted loss."""
+    def two_steps(self, preset: str, *, weighted: bool = True) -> tuple[Network, Network]:
+        """After the first and the second full step, by the class-weighted loss or the plain one."""
         x, y = self.x["train"], self.y["train"]
-        weight = class_weights(self.law, y)
         schedule = Schedule.of(self.law, self.cell["pairs"], preset)
+        if not weighted:
+            return two_steps(self.start, x, y, torch.ones_like(y), schedule)
+        weight = class_weights(self.law, y)
         if self._begun is None:  # all schedules have the same noise
             self._begun = full_gradients(self.start, x, y, weight, schedule.noise)
         return two_steps(self.start, x, y, weight, schedule, self._begun)
@@ -125,10 +128,7 @@ class Problem:
 
     @cached_property
     def unweighted(self) -> tuple[Network, Network]:
-        """The same as :attr:`practical` by the plain loss."""
-        x, y = self.x["train"], self.y["train"]
-        schedule = Schedule.of(self.law, self.cell["pairs"], "practical")
-        return two_steps(self.start, x, y, torch.ones_like(y), schedule)
+        return self.two_steps("practical", weighted=False)
 
     @cached_property
     def live(self) -> list[Tensor]:
@@ -146,16 +146,23 @@ class Ledger:
     """Rows of the frame, of one cell."""
 
     def __init__(self, cell: str):
-        self.cell, self.rows = cell, list[tuple[Any, ...]]()
+        self.cell, self.rows = cell, list[dict[str, Any]]()
 
     def add(
-        self, problem: Problem, arm: str, quantity: str, values: Iterable[Any], step: int = -1,
-        at: int = 0, replicates: Iterable[int] | None = None,
+        self, problem: Problem, arm: str, quantity: str, values: Tensor | Sequence[float],
+        step: int = -1, at: int = 0, replicates: Iterable[int] | None = None,
     ) -> None:  # fmt: skip
         """One row a replicate; ``step`` -1 is the end, ``at`` the dimension where it matters."""
-        for replicate, value in zip(replicates or itertools.count(), values, strict=False):
-            own = (self.cell, problem.law.structured, arm, quantity, at, step, replicate)
-            self.rows.append((*own, float(value)))
+        self.rows += rows(
+            {"value": torch.as_tensor(values, dtype=torch.float64)}, replicates, cell=self.cell,
+            structured=problem.law.structured, arm=arm, quantity=quantity, dimension=at, step=step,
+        )  # fmt: skip
+
+    def cosines(self, problem: Problem, arm: str, network: Network, rest: Tensor, at: int) -> None:
+        """Largest and median cosine with the relevant direction; ``rest`` as of the model's."""
+        result = cosines(network, problem.direction, rest)
+        self.add(problem, arm, "largest_cosine", result.max(1).values, at=at)
+        self.add(problem, arm, "median_cosine", medians(result.abs()), at=at)
 
     def curves(self, problem: Problem, arm: str, seen: Mapping[int, Tensor]) -> None:
         """What :func:`trained` recorded, but for what was not looked at."""
@@ -214,7 +221,7 @@ def measure(job: Job) -> Results:
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS),
+    return {"values": pd.DataFrame(ledger.rows),
             "maps": pd.DataFrame(maps, columns=MAP)}  # fmt: skip
 
 
@@ -222,11 +229,6 @@ def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:
     """:data:`STAGES`, and where the classes are unequal the network that does not weigh them."""
     equal = cell["data"].get("negative_share", 0.5) == 0.5
     return STAGES if equal else {**STAGES, "unweighted": "training"}
-
-
-def _candidates(cell: Mapping[str, Any], place: str) -> list[dict[str, float]]:
-    shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
-    return [{**shared, **candidate} for candidate in cell[place]]
 
 
 def _pilot(job: Job) -> Problem:
@@ -245,7 +247,9 @@ def chosen_stages(
     The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. ``arms``
     are the places of their candidates in the config; where all have one there is no pilot.
     """
-    tried = {arm: _candidates(cell, place) for arm, place in arms.items()}
+    shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
+    tried = {arm: [{**shared, **candidate} for candidate in cell[place]]
+             for arm, place in arms.items()}  # fmt: skip
     problem = pilot() if any(len(own) > 1 for own in tried.values()) else None
     stages = {}
     for arm, own in tried.items():
@@ -337,9 +341,7 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
             dim=-1
         )
         for arm, network in networks.items():
-            result = cosines(network, problem.direction, rest.to(problem.direction.device))
-            ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", medians(result.abs()), at=dimension)
+            ledger.cosines(problem, arm, network, rest.to(problem.direction.device), dimension)
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:
@@ -348,7 +350,7 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
     schedule = Schedule.of(law, pairs, "practical")
     t = (first.q / (schedule.first_rate * problem.start.a[..., None]))[:, :pairs].double()
     z = problem.x["train"][:, :SHOWN] @ problem.start.rows[:, :pairs].mT
-    beta = smoothed_slope(z, schedule.noise).double().mean(1)
+    beta = smoothed_and_slope(z, schedule.noise)[1].double().mean(1)
     on = (t * problem.direction[:, None]).sum(-1)
     size = law.weighted_gamma * law.relevant**0.5 / law.scale
     error = (on / (beta * size) - 1).abs()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.frames import classical_minimum
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = [
-    "pictures", "curve", "teacher", "size", "parameters", "quantity", "replicate", "value",
-]  # fmt: skip
 Data = Mapping[str, tuple[Tensor, Tensor]]
 
 
@@ -43,7 +41,7 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "emergence", "descent", range(config["replicates"]))
     settings, teachers = config["descent"], config["descent"]["teachers"]
     progress = Progress(job.rule, (2 + len(teachers)) * len(sizes))
-    rows: list[tuple[Any, ...]] = []
+    told: list[dict[str, Any]] = []
 
     def sweep(curve: str, teacher: int, data: Data) -> list[float]:
         """The mean validation loss of each size."""
@@ -56,20 +54,21 @@ def measure(job: Job) -> Results:
                 for what, values in result:
                     if (part, what) == ("validation", "loss"):
                         means.append(float(values.mean()))
-                    rows.extend(
-                        (name, curve, teacher, size, net.parameters, f"{part}_{what}", r, value)
-                        for r, value in enumerate(values.tolist())
-                    )
-            progress.report(len(rows) // (6 * config["replicates"]), lambda: {})
+                    told.extend(rows(
+                        {"value": values}, pictures=name, curve=curve, teacher=teacher, size=size,
+                        parameters=net.parameters, quantity=f"{part}_{what}",
+                    ))  # fmt: skip
+            progress.report(len(told) // (6 * config["replicates"]), lambda: {})
         return means
 
     training = Training(settings["steps"], config["training"]["rate"], settings["batch_size"])
     labelled = {part: (pictures.x[part], pictures.y[part]) for part in PARTS}
     place, interior = classical_minimum(sweep("teachers", 0, labelled))
     chosen = sizes[place]
-    rows.append((name, "teachers", 0, chosen, 0, "chosen", 0, float(interior)))
+    told.append(told[0] | {"size": chosen, "parameters": 0, "quantity": "chosen",
+                           "value": float(interior)})  # fmt: skip
     if not teachers:
-        return {"curves": pd.DataFrame(rows, columns=COLUMNS)}
+        return {"curves": pd.DataFrame(told)}
     unlabelled = {}
     for part, (own, _) in labelled.items():
         number = own.shape[1] * (settings["times"] if part == "train" else 1)
@@ -79,4 +78,4 @@ def measure(job: Job) -> Results:
         teacher = trained_teacher(config, size, pictures, unlabelled["train"], streams)
         on_gaussian = {part: (own, labels_of(teacher, own)) for part, own in unlabelled.items()}
         sweep("students", size, on_gaussian)
-    return {"curves": pd.DataFrame(rows, columns=COLUMNS)}
+    return {"curves": pd.DataFrame(told)}

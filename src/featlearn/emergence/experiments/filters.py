@@ -86,7 +86,8 @@ def measure(job: Job) -> Results:
             if epoch in config["shown"]:
                 seen[epoch] = net.filters()
         for part, (x, y) in own.items():
-            add(r, 0, config["epochs"], "network", **{part: _accuracy(net, x, y)})
+            right = (net.scores(x).argmax(1) == y).double().mean()
+            add(r, 0, config["epochs"], "network", **{part: float(right)})
         for stage, last in enumerate(seen[config["epochs"]], 1):
             followed = pick(last, config["share"])
             noise = torch.randn(last.shape, generator=generator(*name, f"noise-{stage}"))
@@ -187,11 +188,6 @@ def _map(
     places = classical_map(filters[order] @ filters[order].T)[order.argsort()].tolist()
     for number, (place, side) in enumerate(zip(places, member.tolist(), strict=True)):
         yield width, stage, epoch, number, *place, side
-
-
-def _accuracy(net: OneResNet, x: Tensor, y: Tensor) -> float:
-    with torch.no_grad():
-        return float((net.head(net.features(x)).argmax(1) == y).double().mean())
 
 
 def _baselines(net: OneResNet, pictures: Pictures, r: int, add: Any) -> None:

@@ -17,14 +17,12 @@ from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import Law, Samples, incoherent, inputs
 from featlearn.emergence.experiments.curves import (
-    COLUMNS,
     Ledger,
     Problem,
     chosen_stages,
     heads,
     trained,
 )
-from featlearn.emergence.model import cosines, medians
 from featlearn.emergence.train import accuracy
 
 if TYPE_CHECKING:
@@ -94,11 +92,9 @@ def measure(job: Job) -> Results:
         ledger.curves(own, arm, seen)
     heads(own, {"rf": own.start, "two_step": own.practical[1]}, ledger)
     for arm, network in networks.items():
-        result = cosines(network, own.direction, torch.zeros_like(network.a))
-        ledger.add(own, arm, "largest_cosine", result.max(1).values)
-        ledger.add(own, arm, "median_cosine", medians(result.abs()))
+        ledger.cosines(own, arm, network, torch.zeros_like(network.a), 0)
     threshold = own.law.best_threshold_accuracy()
     ledger.add(own, "threshold", "test", [threshold] * cell["replicates"])
     ledger.add(own, "known patterns", "test", own.read)
     ledger.add(own, "dictionary", "mu", own.mu)
-    return {"values": pd.DataFrame(ledger.rows, columns=COLUMNS).assign(noise=noise)}
+    return {"values": pd.DataFrame(ledger.rows).assign(noise=noise)}

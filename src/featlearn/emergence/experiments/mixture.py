@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from featlearn.core.frames import rows
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
@@ -101,7 +102,7 @@ class Problem:
 
 def measure(job: Job) -> Results:
     """Train on Gaussians at the corners of a cube: coverage of clusters, signs of neurons."""
-    config, values, maps = job.config, list[tuple[Any, ...]](), list[tuple[Any, ...]]()
+    config, told, maps = job.config, list[dict[str, Any]](), list[tuple[Any, ...]]()
     finished = 0
     progress = Progress(job.rule, sum(own["epochs"] for own in config["settings"].values()))
     for name, setting in config["settings"].items():
@@ -114,17 +115,15 @@ def measure(job: Job) -> Results:
         for epoch, own in _along(problem, config, setting, streams, epoch_done).items():
             size = len(RECORDED) * config["replicates"]
             for quantity, each in zip(RECORDED, own[:size].view(len(RECORDED), -1), strict=True):
-                values += [(name, quantity, epoch, replicate, value)
-                           for replicate, value in enumerate(each.tolist())]  # fmt: skip
+                told += rows({"value": each}, setting=name, quantity=quantity, epoch=epoch)
             kinds = problem.labels.int().tolist() + [0] * config["neurons"]
             places = own[size:].reshape((len(own) - size) // 2, 2).tolist()
             maps += [(name, epoch, kind, *at) for kind, at in zip(kinds, places, strict=False)]
         finished += setting["epochs"]
         for quantity, each in _beside(problem, config, streams):
-            values += [(name, quantity, -1, replicate, float(value))
-                       for replicate, value in enumerate(each)]  # fmt: skip
-    frame = pd.DataFrame(values, columns=["setting", "quantity", "epoch", "replicate", "value"])
-    return {"values": frame.dropna(ignore_index=True),
+            value = torch.as_tensor(each, dtype=torch.float64)
+            told += rows({"value": value}, setting=name, quantity=quantity, epoch=-1)
+    return {"values": pd.DataFrame(told).dropna(ignore_index=True),
             "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"])}  # fmt: skip
 
 

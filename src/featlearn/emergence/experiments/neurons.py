@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.model import medians
@@ -29,21 +30,19 @@ if TYPE_CHECKING:
 LEAST = 0.75
 #: Values of a picture of MNIST, for which rates are meant.
 MNIST = 784
-COLUMNS = ["cell", "start", "quantity", "step", "replicate", "value"]
 MAP = ["cell", "start", "step", "point", "x", "y", "star", "outer"]
 
 
 def measure(job: Job) -> Results:
     """Follow where neurons of two-layer networks point, at each scale of the start."""
-    rows: list[tuple[Any, ...]] = []
+    told: list[dict[str, Any]] = []
     maps: list[tuple[Any, ...]] = []
     for name, config in job.config.items():
         pictures = of_job(job, f"neurons-{name}", f"emergence.neurons.{name}.pictures", config)
         streams = Streams(job.seed, "emergence", f"neurons-{name}", range(config["replicates"]))
         for start, quantity, step, values in _measured(name, config, pictures, streams, maps):
-            each = enumerate(values.tolist())
-            rows += [(name, start, quantity, step, r, value) for r, value in each]
-    return {"values": pd.DataFrame(rows, columns=COLUMNS), "maps": pd.DataFrame(maps, columns=MAP)}
+            told += rows({"value": values}, cell=name, start=start, quantity=quantity, step=step)
+    return {"values": pd.DataFrame(told), "maps": pd.DataFrame(maps, columns=MAP)}
 
 
 def _measured(

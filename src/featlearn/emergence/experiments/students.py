@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.frames import rows
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import alpha_mixture
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["pictures", "cell", "arm", "part", "step", "replicate", "value"]
 Pair = tuple[Tensor, Tensor]
 #: Accuracies (R,) by part and step.
 History = dict[tuple[str, int], Tensor]
@@ -57,13 +57,12 @@ def measure(job: Job) -> Results:
     world = World(config, size, pictures, streams, others)
     cells = config["students"]["cells"]
     progress = Progress(job.rule, len(cells))
-    rows: list[tuple[Any, ...]] = []
+    told: list[dict[str, Any]] = []
     for number, (cell, settings) in enumerate(cells.items(), 1):
         for arm, part, step, values in _accuracies(settings, world):
-            own = enumerate(values.tolist())
-            rows.extend((name, cell, arm, part, step, r, value) for r, value in own)
+            told += rows({"value": values}, pictures=name, cell=cell, arm=arm, part=part, step=step)
         progress.report(number, lambda: {})
-    return {"values": pd.DataFrame(rows, columns=COLUMNS)}
+    return {"values": pd.DataFrame(told)}
 
 
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:

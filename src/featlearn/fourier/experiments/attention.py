@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows, tidy
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier.attention import logits, losses, maps, start, waves
@@ -46,16 +47,12 @@ def measure(job: Job) -> Results:
     schedule = Schedule("cosine", config["steps"], config["rate"], warmup=config["warmup"])
     recipe = Recipe(schedule, config["weight_decay"], look_every=max(1, config["steps"] // 20))
     last, looks = train(f"{job.rule}, {name}", first, loss, recipe, streams=draws, see=see)
-    rows = [
-        {"cell": name, "k": k, "p": p, "step": look.step, "part": part, "replicate": replicate,
-         "value": value}
-        for look in looks
-        for part, values in look.seen.items()
-        for replicate, value in enumerate(values.tolist())
-    ]  # fmt: skip
+    along = [row for look in looks for part, values in look.seen.items()
+             for row in rows({"value": values}, cell=name, k=k, p=p, step=look.step, part=part)
+             ]  # fmt: skip
     shown = torch.randperm(config["heads"], generator=generator(job.seed, "fourier", name, "shown"))
     return {
-        "accuracies": pd.DataFrame(rows).dropna(subset="value", ignore_index=True),
+        "accuracies": pd.DataFrame(along).dropna(subset="value", ignore_index=True),
         "heads": pd.concat([
             _heads(maps(weights, d), moment).assign(cell=name, k=k, p=p)
             for moment, weights in (("start", first), ("end", last))
@@ -69,14 +66,10 @@ def measure(job: Job) -> Results:
 def _heads(scores: Tensor, moment: str) -> pd.DataFrame:
     """A row for each head of each replicate."""
     seen = waves(scores.double().cpu())
-    replicates, heads = seen.peak.shape
-    return pd.DataFrame({
-        "moment": moment,
-        "replicate": torch.arange(replicates).repeat_interleave(heads).numpy(),
-        "head": list(range(heads)) * replicates,
-        **{name: getattr(seen, name).flatten().numpy()
-           for name in ("key", "query", "peak", "pair", "best", "two", "rule")},
-    })  # fmt: skip
+    replicates, heads = map(range, seen.peak.shape)
+    told = ("key", "query", "peak", "pair", "best", "two", "rule")
+    return tidy({"moment": [moment], "replicate": replicates, "head": heads},
+                **{name: getattr(seen, name) for name in told})  # fmt: skip
 
 
 def _maps(scores: Tensor, shown: list[int]) -> pd.DataFrame:
@@ -85,16 +78,8 @@ def _maps(scores: Tensor, shown: list[int]) -> pd.DataFrame:
     own = scores - scores.mean(-2, keepdim=True)
     power = waves(scores).power
     return pd.concat([
-        _grid(grid[head]).assign(what=what, place=place, head=head)
+        tidy({"key": range(grid.shape[1]), "query": range(grid.shape[2])}, value=grid[head])
+        .assign(what=what, place=place, head=head)
         for place, head in enumerate(shown)
         for what, grid in (("map", own), ("power", power))
     ], ignore_index=True)  # fmt: skip
-
-
-def _grid(grid: Tensor) -> pd.DataFrame:
-    rows, columns = grid.shape
-    return pd.DataFrame({
-        "key": torch.arange(rows).repeat_interleave(columns).numpy(),
-        "query": torch.arange(columns).repeat(rows).numpy(),
-        "value": grid.flatten().numpy(),
-    })  # fmt: skip

@@ -10,12 +10,14 @@ the polynomial network, to which a permutation is another input, until all repli
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.progress import Progress
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
@@ -48,13 +50,9 @@ def measure(job: Job) -> Results:
                           "value": (known.sum() / test.sum()).item()})  # fmt: skip
         for model, trained in (("transformer", _transformer), ("polynomial", _polynomial)):
             looks = trained(job, lesson, config[model], streams, f"{name}, {split}")
-            curves += [
-                {"model": model, "split": split, "step": look.step, "part": part,
-                 "replicate": replicate, "value": value}
-                for look in looks
-                for part, values in look.seen.items()
-                for replicate, value in enumerate(values.tolist())
-            ]  # fmt: skip
+            for look, part in product(looks, PARTS):
+                curves += rows({"value": look.seen[part]}, model=model, split=split,
+                               step=look.step, part=part)  # fmt: skip
     # of orbits no test input is known
     both = pd.DataFrame(curves).dropna(subset="value", ignore_index=True)
     frames = {"curves": both, "passages": passages(both), "leaks": pd.DataFrame(leaks)}
@@ -131,12 +129,12 @@ LEVELS = {"train": FITTED, "test": ANSWERED}
 
 def passages(curves: pd.DataFrame) -> pd.DataFrame:
     """First steps at which networks fit and answer, from :func:`measure`'s ``curves``."""
-    keys, rows = ["model", "split", "replicate"], []
+    keys, found = ["model", "split", "replicate"], []
     for key, own in curves.groupby(keys, sort=False):
         first = {}
         for part, level in LEVELS.items():
             seen = own[own["part"] == part]
             passed = seen[seen["value"] >= level]["step"]
             first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
-        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
-    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])
+        found.append((*key, first["train"][0], first["test"][0], first["test"][1]))
+    return pd.DataFrame(found, columns=[*keys, "fitted", "answered", "censored"])

@@ -61,15 +61,6 @@ def looks(steps: int, each: int) -> list[int]:
     return sorted({round(at) for at in np.geomspace(1, steps, int(each * np.log10(steps)) + 1)})
 
 
-def rows(
-    streams: Streams, keys: Mapping[str, Any], columns: Mapping[str, Tensor]
-) -> Iterator[dict[str, Any]]:
-    """A row a replicate, of columns (R,)."""
-    for place, replicate in enumerate(streams.replicates):
-        yield {**keys, "replicate": replicate,
-               **{name: values[place].item() for name, values in columns.items()}}  # fmt: skip
-
-
 def scored(
     model: str, start: Network, data: Mapping[str, Sample], streams: Streams,
     scores: Mapping[str, Mapping[str, Tensor]] | None = None, /, *, degrees: Sequence[int] = (),

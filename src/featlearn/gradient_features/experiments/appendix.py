@@ -15,11 +15,11 @@ import pandas as pd
 import torch
 
 from featlearn.core.baselines import least_hinge
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import printed
 from featlearn.gradient_features.cones import start_of
 from featlearn.gradient_features.data import Parity, UniformParity, Xor
-from featlearn.gradient_features.experiments import rows
 from featlearn.gradient_features.law import random_signs
 from featlearn.gradient_features.model import LOSSES, Network, error, parity_truth
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -58,7 +58,7 @@ def drift(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
         columns = {"value": moved.amax(1), "loss": loss.mean(last, inputs),
                    "printed": (moved / of.as_printed(steps)).amax(1),
                    "corrected": (moved / of.corrected(steps)).amax(1)}  # fmt: skip
-        yield from rows(streams, {"steps": steps}, columns)
+        yield from rows(columns, steps=steps)
 
 
 def good_directions(law: UniformParity, count: int, random: torch.Generator) -> torch.Tensor:
@@ -86,7 +86,7 @@ def alternative(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
             bound = torch.tensor(printed.infinity_cone_error(dimension, block), dtype=torch.float64)
             lost = HINGE.mean(network, test)
             columns = {"value": lost, "error": error(network, test), "bound": bound.expand_as(lost)}
-            yield from rows(streams, {"dimension": dimension, "copies": copies}, columns)
+            yield from rows(columns, dimension=dimension, copies=copies)
 
 
 def bounded_features(network: Network, x: torch.Tensor) -> torch.Tensor:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.core.baselines import accuracy, error_share
+from featlearn.core.frames import rows
 from featlearn.core.heads import regress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import alignment, start_of
 from featlearn.gradient_features.data import MultiIndex, UniformParity, Xor, majority_coefficient
-from featlearn.gradient_features.experiments import looks, rows, scored, sets
+from featlearn.gradient_features.experiments import looks, scored, sets
 from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import (
     LOSSES,
@@ -96,8 +96,7 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
             for rule, fitted in rules.items():
                 now = network._replace(a=fitted.after(steps))
                 losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}
-                keys = {"rule": rule, "samples": samples, "step": steps}
-                yield from rows(streams, keys, losses | promised)
+                yield from rows(losses | promised, rule=rule, samples=samples, step=steps)
 
 
 def uniform_parity(
@@ -125,7 +124,7 @@ def uniform_parity(
             now = network._replace(a=fitted.after(steps))
             columns = {"value": error(now, test), "train": error(now, inputs),
                        "loss": LOSSES["hinge"].mean(now, test)}  # fmt: skip
-            yield from rows(streams, {"law": name, "reading": reading, "step": steps}, columns)
+            yield from rows(columns, law=name, reading=reading, step=steps)
 
 
 def uniform_parity_heads(
@@ -139,20 +138,13 @@ def uniform_parity_heads(
     )
     half = settings["neurons"]  # the other half are copies
     own = Network(*(part[:, :half] for part in start))
-    return scored(name, own, data, streams, degrees=(law.block,), score=mistakes, best=min,
-                  law=name)  # fmt: skip
-
-
-def mistakes(result: Tensor, y: Tensor) -> float:
-    """Share of the inputs whose sign is wrong."""
-    return 1 - accuracy(result, y)
+    return scored(name, own, data, streams, degrees=(law.block,), best=min, law=name,
+                  score=lambda result, y: 1 - accuracy(result, y))  # fmt: skip
 
 
 def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Algorithm 7 with steps of 1 / L."""
-    law = _polynomial(settings)
-    data = sets(law, settings["samples"], streams, "polynomial-")
-    start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
+    law, data, start = _polynomial(settings, streams)
     stripped = strip(data["train"])
     network = multi_index_network(
         start, stripped, law.dimension**0.5, streams("polynomial-thresholds")
@@ -165,24 +157,23 @@ def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
             x, y = data[part].x, data[part].y
             lost = (stripped.predict(now, x) - y).square().mean(-1)
             columns[column] = lost / y.square().mean(-1)
-        yield from rows(
-            streams, {"law": "multi_index", "reading": "as printed", "step": steps}, columns
-        )
+        yield from rows(columns, law="multi_index", reading="as printed", step=steps)
 
 
 def multi_index_heads(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """The panel on the inputs of Algorithm 7: energy that is missed."""
-    law = _polynomial(settings)
-    data = sets(law, settings["samples"], streams, "polynomial-")
-    start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
+    _, data, start = _polynomial(settings, streams)
     return scored("multi_index", start, data, streams, score=error_share, best=min,
                   law="multi_index")  # fmt: skip
 
 
-def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
-    return MultiIndex(
-        settings["dimension"], tuple(settings["curvatures"]), tuple(settings["quartics"])
-    )
+def _polynomial(
+    settings: Mapping[str, Any], streams: Streams
+) -> tuple[MultiIndex, dict[str, Sample], Network]:
+    shape = (tuple(settings[name]) for name in ("curvatures", "quartics"))
+    law = MultiIndex(settings["dimension"], *shape)
+    start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
+    return law, sets(law, settings["samples"], streams, "polynomial-"), start
 
 
 def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
@@ -218,5 +209,5 @@ def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             network = Network(w, start.a[:, :half], b)
             train, validation, test = ((network.features(part.x), part.y) for part in heads)
             loss = regress(train, validation).nmse(*test)
-            keys = {"dimension": dimension, "samples": seen}
-            yield from rows(streams, keys, {"share": share, "error": loss})
+            columns = {"share": share, "error": loss}
+            yield from rows(columns, dimension=dimension, samples=seen)

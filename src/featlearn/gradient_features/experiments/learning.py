@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import tidy
+from featlearn.core.frames import rows, tidy
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import Parity, law_of
-from featlearn.gradient_features.experiments import looks, rows, scored, sets
+from featlearn.gradient_features.experiments import looks, scored, sets
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import LOSSES, Network
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -62,8 +62,8 @@ def measure(job: Job) -> Results:
             )
         for arm, network in arms.items():
             progress = Progress(f"{job.rule}, {name}, {arm}", training["steps"])
-            for row in _curve(law, network, data, training, streams, progress):
-                curves.append({"law": name, "arm": arm, "neurons": network.a.shape[1], **row})
+            curves += _curve(law, network, data, training, streams, progress,
+                             law=name, arm=arm, neurons=network.a.shape[1])  # fmt: skip
     return {"curves": pd.DataFrame(curves), "heads": pd.DataFrame(heads)}
 
 
@@ -97,15 +97,14 @@ def structure(job: Job) -> Results:
         )
         progress = Progress(f"{job.rule}, {arm}", config["steps"])
         network = stepped.to(torch.float32)
-        for row in _curve(law, network, data, config, streams, progress):
-            frames["curves"].append({"arm": arm, **row})
-    tables = {name: pd.DataFrame(rows) for name, rows in frames.items()}
+        frames["curves"] += _curve(law, network, data, config, streams, progress, arm=arm)
+    tables = {name: pd.DataFrame(own) for name, own in frames.items()}
     return {"neurons": pd.concat(neurons, ignore_index=True), **tables}
 
 
 def _curve(
     law: Law, network: Network, data: Mapping[str, Sample], training: Mapping[str, Any],
-    streams: Streams, progress: Progress,
+    streams: Streams, progress: Progress, /, **same: Any,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Each step on inputs drawn from the training set, the same for all arms of a law."""
     drawn = streams("steps")
@@ -127,9 +126,9 @@ def _curve(
             right = now(inputs.x).sign() == inputs.y
             for part, chosen in _parts(law, inputs).items():
                 share = (right & chosen).sum(1) / chosen.sum(1)
-                yield from rows(streams, {"step": step, "part": part}, {"value": share})
+                yield from rows({"value": share}, **same, step=step, part=part)
             fitted = (now(whole.x).sign() == whole.y).double().mean(1)
-            yield from rows(streams, {"step": step, "part": "train"}, {"value": fitted})
+            yield from rows({"value": fitted}, **same, step=step, part="train")
 
 
 def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:

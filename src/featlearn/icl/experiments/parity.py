@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.icl import parity as theory
 
@@ -104,9 +105,7 @@ def norms(job: Job, streams: Streams) -> Rows:
             streams=streams("norms"),
         )  # fmt: skip
         found = theory.least_norm(heads, gamma, margins(heads, gamma))
-        for replicate, value in enumerate(found.tolist()):
-            yield {"arm": arm, "heads": own["heads"], "high": own["bits"], "replicate": replicate,
-                   "value": value}  # fmt: skip
+        yield from rows({"value": found}, arm=arm, heads=own["heads"], high=own["bits"])
 
 
 def trained(job: Job, streams: Streams) -> Rows:

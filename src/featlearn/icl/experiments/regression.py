@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.icl import linear
 from featlearn.icl import regression as theory
@@ -35,7 +36,7 @@ def measure(job: Job) -> Results:
         "trained": trained(config, values, basis, streams),
         "flips": flips(config, values, basis, streams),
     }
-    return {name: pd.DataFrame(rows) for name, rows in found.items()}
+    return {name: pd.DataFrame(own) for name, own in found.items()}
 
 
 def task(directions: int, dimension: int) -> Tensor:
@@ -73,9 +74,8 @@ def sampled(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: S
             answers = linear.attention(drawn.tokens, value, key_query)[..., -1, -1]
             losses = (answers - drawn.target).square().mean(-1)
             of = theory.evaluation(values, w, rank, config["pretrained"], m, sigma).total
-            for replicate, one in enumerate(losses.tolist()):
-                yield {"sigma": sigma, "rank": rank, "replicate": replicate, "value": one,
-                       "predicted": float(of)}  # fmt: skip
+            both = {"value": losses, "predicted": of.expand_as(losses)}
+            yield from rows(both, sigma=sigma, rank=rank)
 
 
 def trained(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Streams) -> Rows:
@@ -114,5 +114,4 @@ def flips(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Str
         for rank in config["ranks"]:
             a = theory.optimum(values, basis, rank, config["pretrained"])
             right = linear.reduced(clean._replace(y=y), a).sign() == clean.target.sign()
-            for replicate, one in enumerate(right.double().mean(-1).tolist()):
-                yield {"share": share, "rank": rank, "replicate": replicate, "value": one}
+            yield from rows({"value": right.double().mean(-1)}, share=share, rank=rank)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import torch
+from torch import Tensor
 
 from featlearn.core.seeds import Streams
 from featlearn.icl import documents, sentences
-from featlearn.icl.experiments.small import attention
+from featlearn.icl.experiments.small import by_size
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -26,26 +25,13 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "icl", "sentences", range(config["replicates"]))
     drawn = [sentences.write(documents.draw(config["prompts"], examples, one), corpus.asked, one)
              for one in streams("test")]  # fmt: skip
-    test = documents.Documents(*(torch.stack(part) for part in zip(*drawn, strict=True)))
-    rows: list[dict[str, Any]] = []
-    seen: list[dict[str, Any]] = []
-    for family, inverted in config["corpora"].items():
-        for name, size in config["sizes"].items():
-            reader = sentences.trained(
-                f"{family}, {name}", size, corpus, config["training"], examples, inverted,
-                streams(f"start-{name}"), streams(f"documents-{family}"),
-            )  # fmt: skip
-            parameters = sum(one[0].numel() for one in reader.weights.values())
-            key = {"family": family, "data": "SST-2", "model": name, "parameters": parameters}
-            for share in config["shares"]:
-                count = round(share * config["examples"])
-                pairs = zip(drawn, streams(f"labels-{count}"), strict=True)
-                tokens = torch.stack([documents.flipped(one, count, own) for one, own in pairs])
-                found = documents.accuracy(reader, tokens, test.meaning).tolist()
-                best = sentences.by_counting(test._replace(tokens=tokens), told, inverted).tolist()
-                rows += [{**key, "noise": "labels", "share": share, "replicate": replicate,
-                          "value": value, "bayes": bayes}
-                         for replicate, (value, bayes)
-                         in enumerate(zip(found, best, strict=True))]  # fmt: skip
-            seen += attention(reader, test, config["shown"], key)
-    return {"flips": pd.DataFrame(rows), "attention": pd.DataFrame(seen)}
+
+    def train(label: str, size: Any, inverted: float, *random: Any) -> sentences.Reader:
+        training = config["training"]
+        return sentences.trained(label, size, corpus, training, examples, inverted, *random)
+
+    def bayes(test: documents.Documents, tokens: Tensor, inverted: float) -> Tensor:
+        return sentences.by_counting(test._replace(tokens=tokens), told, inverted)
+
+    kinds = {"labels": documents.flipped}
+    return by_size(config, streams, drawn, "SST-2", train, kinds, bayes)

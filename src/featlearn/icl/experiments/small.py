@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.icl import documents
 from featlearn.transformers.decoder import Decoder
@@ -22,30 +26,45 @@ def measure(job: Job) -> Results:
     examples = config["examples"] + 1
     streams = Streams(job.seed, "icl", "small", range(config["replicates"]))
     drawn = [documents.draw(config["prompts"], examples, one) for one in streams("test")]
+
+    def train(label: str, size: Any, inverted: float, *random: Any) -> Decoder:
+        shape = documents.shape_of(size, examples)
+        return documents.trained(
+            label, shape, config["training"], examples, inverted, *random, made=Decoder
+        )
+
+    kinds = {"labels": documents.flipped, "words": documents.garbled}
+    return by_size(config, streams, drawn, "words", train, kinds, documents.bayes)
+
+
+def by_size(
+    config: Mapping[str, Any], streams: Streams, drawn: Sequence[documents.Documents], data: str,
+    train: Callable[..., Decoder], kinds: Mapping[str, Callable[..., Tensor]],
+    bayes: Callable[[documents.Documents, Tensor, float], Tensor],
+) -> dict[str, pd.DataFrame]:  # fmt: skip
+    """Accuracies and attention of a decoder of each size and corpus on the documents ``drawn``.
+
+    ``data``: their name. ``kinds``: of noise, by name. ``bayes``: how often a Bayesian is right.
+    """
     test = documents.Documents(*(torch.stack(part) for part in zip(*drawn, strict=True)))
-    rows: list[dict[str, Any]] = []
+    flips: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
-    for corpus, inverted in config["corpora"].items():
-        for name, size in config["sizes"].items():
-            decoder = documents.trained(
-                f"{corpus}, {name}", documents.shape_of(size, examples), config["training"],
-                examples, inverted, streams(f"start-{name}"), streams(f"documents-{corpus}"),
-            )  # fmt: skip
-            parameters = sum(one[0].numel() for one in decoder.weights.values())
-            key = {"family": corpus, "data": "words", "model": name, "parameters": parameters}
-            for share in config["shares"]:
-                count = round(share * config["examples"])
-                for kind, change in (("labels", documents.flipped), ("words", documents.garbled)):
-                    pairs = zip(drawn, streams(f"{kind}-{count}"), strict=True)
-                    given = torch.stack([change(one, count, stream) for one, stream in pairs])
-                    found = documents.accuracy(decoder, given, test.meaning).tolist()
-                    best = documents.bayes(test, given, inverted).tolist()
-                    rows += [{**key, "noise": kind, "share": share, "replicate": replicate,
-                              "value": value, "bayes": bayes}
-                             for replicate, (value, bayes)
-                             in enumerate(zip(found, best, strict=True))]  # fmt: skip
-            seen += attention(decoder, test, config["shown"], key)
-    return {"flips": pd.DataFrame(rows), "attention": pd.DataFrame(seen)}
+    for (family, inverted), (name, size) in product(
+        config["corpora"].items(), config["sizes"].items()
+    ):
+        decoder = train(f"{family}, {name}", size, inverted, streams(f"start-{name}"),
+                        streams(f"documents-{family}"))  # fmt: skip
+        parameters = sum(one[0].numel() for one in decoder.weights.values())
+        key = {"family": family, "data": data, "model": name, "parameters": parameters}
+        for share, (kind, change) in product(config["shares"], kinds.items()):
+            count = round(share * config["examples"])
+            pairs = zip(drawn, streams(f"{kind}-{count}"), strict=True)
+            given = torch.stack([change(one, count, stream) for one, stream in pairs])
+            both = {"value": documents.accuracy(decoder, given, test.meaning),
+                    "bayes": bayes(test, given, inverted)}  # fmt: skip
+            flips += rows(both, **key, noise=kind, share=share)
+        seen += attention(decoder, test, config["shown"], key)
+    return {"flips": pd.DataFrame(flips), "attention": pd.DataFrame(seen)}
 
 
 def attention(
@@ -53,7 +72,7 @@ def attention(
 ) -> list[dict[str, Any]]:
     """Norm over heads of the answer's attention to both words of its own example. The labels of the
     context are all ``correct`` or all ``wrong``."""
-    rows = []
+    told = []
     own = documents.Documents(*(part[:, :shown] for part in test))
     wrong = own.tokens.clone()
     wrong[..., 2::3] = 6 * documents.FAMILY + 1 - wrong[..., 2::3]
@@ -63,7 +82,7 @@ def attention(
         place = own.relevant[..., -1:]
         for sentence, at in (("relevant", place), ("irrelevant", 1 - place)):
             for replicate, values in enumerate(words.gather(-1, at).squeeze(-1).tolist()):
-                rows += [{**key, "label": label, "sentence": sentence, "replicate": replicate,
+                told += [{**key, "label": label, "sentence": sentence, "replicate": replicate,
                           "prompt": prompt, "value": value}
                          for prompt, value in enumerate(values)]  # fmt: skip
-    return rows
+    return told

@@ -14,6 +14,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams, derive_seed
 from featlearn.looped.closed_forms import edge_limit, expected_kappa, log_error
 from featlearn.looped.data import DTYPE, Prompts, condition_numbers, draw, spectrum
@@ -36,17 +37,17 @@ LARGEST_STEP = 2.5
 def measure(job: Job) -> Results:
     """Run the lemma's weights in loops against gradient descent: errors, condition numbers."""
     config = job.config
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("curves", "prompts", "blind")}
+    along: dict[str, list[dict[str, Any]]] = {name: [] for name in ("curves", "prompts", "blind")}
     for examples in config["examples"]:
         streams = _streams(job.seed, f"prompts-{examples}", config["prompts"])
         drawn = draw(examples, config["dimension"], streams("prompt"))
-        rows["curves"] += curves(drawn, config)
-        rows["prompts"] += verified(drawn, config, streams("start"))
-        rows["blind"] += blind(drawn, config["blind_loops"])
+        along["curves"] += curves(drawn, config)
+        along["prompts"] += verified(drawn, config, streams("start"))
+        along["blind"] += blind(drawn, config["blind_loops"])
     judged = _streams(job.seed, "ablations", config["prompts"])
     drawn = draw(config["ablations"]["examples"], config["dimension"], judged("prompt"))
     frames = {
-        **rows,
+        **along,
         "ablations": ablated(drawn, config["ablations"]["loops"]),
         "kappas": kappas(config, job.seed),
         "dimensions": dimensions(config["proportional"], job.seed),
@@ -57,13 +58,6 @@ def measure(job: Job) -> Results:
 
 def _streams(seed: int, name: str, replicates: int) -> Streams:
     return Streams(seed, "looped", name, range(replicates))
-
-
-def _rows(columns: Mapping[str, Tensor], **same: Any) -> Iterator[dict[str, Any]]:
-    """A row a replicate, of columns (R,)."""
-    listed = {name: values.tolist() for name, values in columns.items()}
-    for replicate, values in enumerate(zip(*listed.values(), strict=True)):
-        yield {**same, "replicate": replicate, **dict(zip(listed, values, strict=True))}
 
 
 def _squared(theta: Tensor, prompts: Prompts) -> Tensor:
@@ -87,7 +81,7 @@ def curves(prompts: Prompts, config: Mapping[str, Any]) -> Iterator[dict[str, An
         seen.append(_squared(theta, first).clamp(min=LEAST).log())
     for loop, run in enumerate(seen):
         columns = {"exact": exact[:, loop], "run": run, "bound": -loop / of.kappa}
-        yield from _rows(columns, examples=examples, loop=loop)
+        yield from rows(columns, examples=examples, loop=loop)
 
 
 def verified(
@@ -115,7 +109,7 @@ def verified(
         # as the caption of Figure 8.1 has it: float64, and the bound of Theorem 8.16
         "run_gap": -1 / (2 * of.kappa) - run / count,
     }
-    yield from _rows(columns, examples=examples)
+    yield from rows(columns, examples=examples)
 
 
 def deviation_from_descent(
@@ -170,7 +164,7 @@ def ablated(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
             found = output(z) / prompts.alpha[:, None]
             worst = torch.maximum(worst, (found - theta).abs().amax(-1))
         columns = {"deviation": worst, "distance": _squared(found, prompts).sqrt()}
-        yield from _rows(columns, arm=arm)
+        yield from rows(columns, arm=arm)
 
 
 def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
@@ -185,7 +179,7 @@ def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             "mean": found.mean(1), "deviation": found.std(1) / TRIALS**0.5,
             "low": means.quantile(0.01, dim=1), "high": means.quantile(0.99, dim=1),
         }  # fmt: skip
-        yield from _rows(columns, examples=examples)
+        yield from rows(columns, examples=examples)
 
 
 def dimensions(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
@@ -216,7 +210,7 @@ def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
     for arm, step in steps.items():
         found = log_error(of, step, times) / 2
         for loop in range(count + 1):
-            yield from _rows({"value": found[:, loop]}, examples=examples, arm=arm, loop=loop)
+            yield from rows({"value": found[:, loop]}, examples=examples, arm=arm, loop=loop)
 
 
 def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
@@ -233,4 +227,4 @@ def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             found = output(z) / prompts.alpha[:, None]
             columns = {"prediction": ((found * prompts.theta).sum(-1) - 1).abs(),
                        "parameter": _squared(found, prompts).sqrt()}  # fmt: skip
-            yield from _rows(columns, examples=examples, arm=arm)
+            yield from rows(columns, examples=examples, arm=arm)

@@ -14,6 +14,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import rows
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.looped.closed_forms import (
@@ -62,9 +63,8 @@ def measure(job: Job) -> Results:
             found[name] = errors(own(seen["test"].gram), seen["test"].theta)
             weights += _weights(name, own, examples)
         for (method, by_loss), loss in product(found.items(), LOSSES):
-            for replicate, value in zip(streams.replicates, by_loss[loss].tolist(), strict=True):
-                scores.append({"examples": examples, "method": method, "loss": loss,
-                               "replicate": replicate, "value": value})  # fmt: skip
+            value = {"value": by_loss[loss]}
+            scores += rows(value, examples=examples, method=method, loss=loss)
     return {"errors": pd.DataFrame(scores), "weights": pd.DataFrame(weights)}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import Keeper, Loop
+from featlearn.core.loops import Loop
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
@@ -51,10 +51,15 @@ def train_stack(job: Job) -> Results:
         if what == "labels" or not number or config["domains"]["made"] != "folders"
         if value is not None
     }
-    where = torch.device(job.device).type
+    where, sight = torch.device(job.device).type, _sight(config.get("augmentation"), job.device)
     # the state of the files tells other weights, too
     with Loop(job.rule, images, device=where, state=job.params.state) as loop:
-        told = _train_stack(list(splits.values()), own, config, job.device, loop)
+        # of each trial and arm a network
+        stack = Stack([one.start(config) for one in splits.values() for _ in own], job.device)
+        streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in splits.values()]
+        done = train(stack, streams, own, config["training"], sight, loop)
+        told = [_told(stack, done, slice(i * len(own), (i + 1) * len(own)), one, sight)
+                for i, one in enumerate(splits.values())]  # fmt: skip
     return {"trained": pd.DataFrame([
         {"replicate": trial, "domain": split.left_out, "setting": key,
          "weight": float(settings[key].get("nu", 0.0)), **row}
@@ -127,18 +132,6 @@ class _Split:
             file = Path(config["weights"]).expanduser()
             load_weights(encoder, file, config.get("weights_folder"))
         return net
-
-
-def _train_stack(
-    trials: list[_Split], arms: list[Settings], config: Settings, device: Any, loop: Keeper
-) -> list[list[Rows]]:
-    """Of each trial and arm its rows, of networks that were trained together."""
-    sight = _sight(config.get("augmentation"), device)
-    stack = Stack([one.start(config) for one in trials for _ in arms], device)
-    streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in trials]
-    done = train(stack, streams, arms, config["training"], sight, loop)
-    rows = [slice(i * len(arms), (i + 1) * len(arms)) for i in range(len(trials))]
-    return [_told(stack, done, own, one, sight) for own, one in zip(rows, trials, strict=True)]
 
 
 def _told(stack: Stack, done: Trained, rows: slice, own: _Split, sight: Sight) -> list[Rows]:

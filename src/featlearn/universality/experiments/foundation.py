@@ -6,7 +6,7 @@ mixture (*narrow*). A config may name encoders with weights from a file and data
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ import pandas as pd
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
+from featlearn.core.files import below
+from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
 from featlearn.universality.config import SHARES, asked
 from featlearn.universality.encoders import CHANCE, ENCODER
-from featlearn.universality.finetuning import part_of
 from featlearn.universality.frozen import floors_of_vectors, of_files, of_vectors
 from featlearn.universality.labelled import probed, scene
 from featlearn.universality.printed import OURS
@@ -66,7 +67,7 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
                 yield name, target, cached
         return
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
-    count, kept = ladders["replicates"], part_of(job.tensors("encoders"), "encoder")
+    count, kept = ladders["replicates"], below("encoder", job.tensors("encoders"))
     for name, span in (("broad", len(ladders["mixtures"]) - 1), ("narrow", 0)):
         own = slice(span * count, (span + 1) * count)
         weights = {key: value[own].cpu() for key, value in kept.items()}
@@ -95,27 +96,19 @@ def _probes(job: Job, model: str, target: str, cached: Cached) -> list[dict[str,
         )
     spans = [*zip(SHARES, _shares(cached), strict=True), *((None, number) for number in numbers)]
     features = {ENCODER: {part: x for part, (x, _) in cached.parts.items()}, **cached.floors}
-    rows: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     for name, own in features.items():
         parts = {part: (x, labels[part]) for part, x in own.items()}
         for percent, number in spans:
-            rows += _rows({"features": name, "percent": percent, "labels": number},
-                          *probed(parts, number, cached.classes, penalties))  # fmt: skip
+            found += rows(probed(parts, number, cached.classes, penalties), features=name,
+                          percent=percent, labels=number)  # fmt: skip
     for percent, number in spans:
         counts = functional.one_hot(labels["train"][:, :number], cached.classes).sum(1)
         always = counts.argmax(1, keepdim=True)
-        rows += _rows({"features": CHANCE, "percent": percent, "labels": number},
-                      *[(always == y).float().mean(1).tolist()
-                        for y in (labels["test"], labels["train"][:, :number])])  # fmt: skip
-    return rows
-
-
-def _rows(
-    told: Mapping[str, Any], tested: Sequence[float], fitted: Sequence[float]
-) -> list[dict[str, Any]]:
-    return [{**told, "replicate": replicate, "value": value, "training": training}
-            for replicate, (value, training) in enumerate(zip(tested, fitted, strict=True))
-            ]  # fmt: skip
+        both = {"value": labels["test"], "training": labels["train"][:, :number]}
+        found += rows({key: (always == y).float().mean(1) for key, y in both.items()},
+                      features=CHANCE, percent=percent, labels=number)  # fmt: skip
+    return found
 
 
 def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
@@ -123,7 +116,7 @@ def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
     config, labels = job.config, _shares(cached)
     replicates = len(cached.parts["train"][1])
     streams = Streams(job.seed, "universality", "foundation", range(replicates))
-    rows = []
+    found: list[dict[str, Any]] = []
     sizes = (config["width"], config["batch"], config["steps"], config["rate"])
     for method, weight in ((FT, 0.0), (OURS, config["weight"])):
         for copies in config["copies"]:
@@ -138,7 +131,8 @@ def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
                 right[part] = (answers == y.repeat(len(labels), 1)).float()
             for place, number in enumerate(labels):
                 own = slice(place * replicates, (place + 1) * replicates)
-                told = {"method": method, "copies": copies, "percent": SHARES[place]}
-                rows += _rows({**told, "labels": number}, right["test"][own].mean(-1).tolist(),
-                              right["train"][own, :number].mean(-1).tolist())  # fmt: skip
-    return rows
+                both = {"value": right["test"][own].mean(-1),
+                        "training": right["train"][own, :number].mean(-1)}  # fmt: skip
+                found += rows(both, method=method, copies=copies, percent=SHARES[place],
+                              labels=number)  # fmt: skip
+    return found

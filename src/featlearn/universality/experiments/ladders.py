@@ -6,16 +6,15 @@ random features, the network at its start, and the oracle, which has the task's 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.universality.labelled import Labelled, Scene, probes, scene
+from featlearn.universality.labelled import Labelled, Scene, encoded, probes, scene
 from featlearn.universality.methods import Recipe, SimCLR, Weights, encode, hidden_layer, start
-from featlearn.universality.similarity import Similarity, debiased
+from featlearn.universality.similarity import alike, debiased
 from featlearn.universality.training import fresh, pretrain
 from featlearn.universality.words import KEPT, RANDOM
 
@@ -70,14 +69,10 @@ def _opponents(config: dict[str, Any], drawn: Scene, told: dict[str, Any]) -> Ro
     }
     for width in sorted({arm["width"] for arm in config["arms"].values()}):
         begun = start(drawn.world.width, config["hidden"], width, drawn.streams(f"start-{width}"))
-        ways[f"untrained, {width}"] = partial(_encoded, begun)
+        ways[f"untrained, {width}"] = encoded(begun)
     for arm, represent in ways.items():
         rows += probes(drawn, config, represent, [{**told, "arm": arm}], tasks)
     return rows
-
-
-def _encoded(weights: Weights, own: Labelled) -> Tensor:
-    return encode(weights, own.views)
 
 
 def _arm(
@@ -111,11 +106,8 @@ def _arm(
         method = train(spans, starts, config["steps"])
         own = {key: value[:ladder] for key, value in method.weights.items()}
 
-    def represent(samples: Labelled) -> Tensor:
-        return encode(own, samples.views.repeat(len(mixtures), 1, 1))
-
     told = [{"arm": arm, "mixture": mixture} for mixture in mixtures]
-    accuracies = probes(drawn, config, represent, told, probed_tasks(config))
+    accuracies = probes(drawn, config, encoded(own, len(mixtures)), told, probed_tasks(config))
     if method is None:
         return accuracies, [], {}
     names = [str(mixture) for mixture in mixtures] + [f"only {task + 1}" for task in alone]
@@ -156,9 +148,7 @@ def _similar(drawn: Scene, names: list[str], weights: Weights) -> Rows:
     )
     rows = []
     for replicate in range(count):
-        own = Similarity()
-        own.add(list(features[:, replicate]))
-        matrix = own.matrix()
+        matrix = alike([*features[:, replicate]])
         for i, first in enumerate(names):
             for j, second in enumerate(names):
                 free = debiased(features[i, replicate], features[j, replicate])

@@ -6,7 +6,6 @@ pre-trained: raw pixels, random features and the network at its start.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -15,11 +14,10 @@ from torch import Tensor
 
 from featlearn.core.seeds import Streams
 from featlearn.universality.config import SHARES
-from featlearn.universality.labelled import probed
+from featlearn.universality.labelled import in_spans, probed
 from featlearn.universality.methods import (
     Body,
     Recipe,
-    SimCLR,
     Weights,
     encode,
     hidden_layer,
@@ -100,32 +98,24 @@ def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> Rows:
         recipe = Recipe(method, config["steps"], config["batch"], config["rate"])
         heads = streams(f"heads-{method}")
         own = pretrain(repeated(begun, len(sets)), views, recipe, heads, body=body)
-        rows += _probes(config, laid.parts, method, list(spans), partial(_encoded, own, len(sets)))
+        rows += _probes(config, laid.parts, method, list(spans), own.encode)
     return rows
-
-
-def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:
-    return method.encode(x.repeat(spans, 1, 1))
 
 
 def _probes(
     config: dict[str, Any], sets: list[Parts], arm: str, spans: list[int],
     represent: Callable[[Tensor], Tensor],
 ) -> Rows:  # fmt: skip
-    rows = []
+    """Of all networks (spans x R); ``represent`` gets the views of a set for each of them."""
+    rows: Rows = []
+    told = [{"arm": arm, "mixture": span} for span in spans]
     for task, own in enumerate(sets):
-        parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}
-        classes = classes_of(own)
+        parts = {part: (represent(x.repeat(len(spans), 1, 1)), y.repeat(len(spans), 1))
+                 for part, (x, y) in own.items()}  # fmt: skip
         for percent in SHARES:
             labels = labels_of(own, percent)
-            tested, fitted = probed(parts, labels, classes, config["penalties"])
-            for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
-                span, replicate = divmod(place, config["replicates"])
-                rows.append({
-                    "arm": arm, "mixture": spans[span], "task": task, "percent": percent,
-                    "labels": labels, "replicate": replicate, "value": value,
-                    "training": training,
-                })  # fmt: skip
+            found = probed(parts, labels, classes_of(own), config["penalties"])
+            rows += in_spans(found, told, task=task, percent=percent, labels=labels)
     return rows
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.universality.data import draw_latent
-from featlearn.universality.labelled import Labelled, Scene, probes, scene
-from featlearn.universality.methods import Recipe, encode, start
+from featlearn.universality.labelled import Scene, encoded, probes, scene
+from featlearn.universality.methods import Recipe, start
 from featlearn.universality.training import Pool, pooled, pretrain
 
 if TYPE_CHECKING:
@@ -44,9 +43,7 @@ def measure(job: Job) -> Results:
         views = pooled(drawn.world, held, recipe.batch, drawn.streams(f"pooled-{method}"))
         trained = pretrain(begun, views, recipe, drawn.streams(f"pooled-heads-{method}")).weights
 
-        def represent(samples: Labelled, trained: Mapping[str, Tensor] = trained) -> Tensor:
-            return encode(trained, samples.views.repeat(len(spans), 1, 1))
-
+        represent = encoded(trained, len(spans))
         told = [{"method": method, **span} for span in spans]
         rows += probes(drawn, ladders, represent, told, [0])
         most = {**ladders, "labels": ladders["labels"][-1:]}

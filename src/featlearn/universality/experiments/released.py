@@ -25,7 +25,7 @@ from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.train.loop import fit
 from featlearn.images.weights import load_weights
-from featlearn.universality.similarity import Similarity
+from featlearn.universality.similarity import alike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,12 +98,10 @@ def measure(job: Job) -> Results:
         job.tell(f"{name}, {target}: {rows[-1][-1]:.3f}")
         if name == OURS and target == laid.first:
             features[name], kept = extract(one.encoder, test.images, PLAIN), one.state_dict()
-    both = Similarity()
-    both.add(list(features.values()))
     pairs = pd.DataFrame(product(features, features), columns=["network", "other"])
     return {
         "scores": pd.DataFrame(rows, columns=["network", "target", "quantity", "value"]),
-        "alike": pairs.assign(value=both.matrix().flatten().tolist()),
+        "alike": pairs.assign(value=alike([*features.values()]).flatten().tolist()),
         "weights": kept,
     }
 

@@ -12,17 +12,17 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.files import below
 from featlearn.images.probes import purity, tsne
 from featlearn.universality.finetuning import (
     accuracies,
     batches,
-    part_of,
     resumed,
     tune,
     with_untrained,
 )
-from featlearn.universality.labelled import Labelled, Scene, probes, scene
-from featlearn.universality.methods import encode, start, unit
+from featlearn.universality.labelled import Scene, encoded, probes, scene
+from featlearn.universality.methods import start, unit
 from featlearn.universality.training import Pool, descend, pooled
 from featlearn.universality.words import CR, FT, KEPT, LP, ours
 
@@ -41,9 +41,13 @@ def measure(job: Job) -> Results:
     state = job.tensors("encoders")
     mixtures = ladders["mixtures"]
     tuned = _probed(LP, state, drawn, ladders)
-    maps = [_map(job, LP, drawn, encode(resumed(state).weights, _target(drawn, len(mixtures))),
-                 len(mixtures) - 1)]  # fmt: skip
-    every, spans = _with_untrained(state, drawn, ladders), [0, *mixtures]
+    seen = encoded(below("encoder", state), len(mixtures))(drawn.tasks[0]["test"])
+    maps = [_map(job, LP, drawn, seen, len(mixtures) - 1)]
+    # the kept networks behind those at their start, which have a random queue
+    width = ladders["arms"][KEPT]["width"]
+    random = drawn.streams(f"start-{width}")
+    begun = start(drawn.world.width, ladders["hidden"], width, random)
+    every, spans = with_untrained(state, begun, random), [0, *mixtures]
     for weight in (0.0, *job.config["weights"]):
         job.tell(f"fine-tuning with a contrastive loss of weight {weight:g}")
         rows, map_ = _tuned(job, ladders, drawn, every, spans, weight)
@@ -62,29 +66,9 @@ def measure(job: Job) -> Results:
     return {"tuned": pd.DataFrame(tuned), "maps": points, "purities": purities}
 
 
-def _target(drawn: Scene, spans: int) -> Tensor:
-    """Views of the target's test samples for all networks."""
-    return drawn.tasks[0]["test"].views.repeat(spans, 1, 1)
-
-
 def _probed(name: str, state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]) -> Rows:
-    own, mixtures = part_of(state, "encoder"), ladders["mixtures"]
-
-    def represent(samples: Labelled) -> Tensor:
-        return encode(own, samples.views.repeat(len(mixtures), 1, 1))
-
-    told = [{"method": name, "mixture": mixture} for mixture in mixtures]
-    return probes(drawn, ladders, represent, told, [0])
-
-
-def _with_untrained(
-    state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]
-) -> dict[str, Tensor]:
-    """The kept networks behind those at their start, which have a random queue."""
-    width = ladders["arms"][KEPT]["width"]
-    random = drawn.streams(f"start-{width}")
-    begun = start(drawn.world.width, ladders["hidden"], width, random)
-    return with_untrained(state, begun, random)
+    told = [{"method": name, "mixture": mixture} for mixture in ladders["mixtures"]]
+    return probes(drawn, ladders, encoded(below("encoder", state), len(told)), told, [0])
 
 
 def _tuned(
