@@ -103,12 +103,6 @@ class Augment:
                       out=out[..., channel])  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
-    def denormalise(self, images: Tensor) -> Tensor:
-        """Back to uint8 ``(B, 3, S, S)``, to look at."""
-        offset = self.offset.to(images.device).view(-1, 1, 1)
-        scale = torch.tensor(self.scale, device=images.device).view(-1, 1, 1)
-        return ((images - offset) / scale * 255).round().clamp(0, 255).to(torch.uint8)
-
 
 def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[float]]:
     """``mean`` and ``std`` of each channel as :class:`Augment` takes them, for values in [0, 1].

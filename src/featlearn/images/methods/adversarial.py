@@ -120,8 +120,7 @@ class AdversarialSimCLR(SimCLR):
         """``loss``, ``retrieval``, and ``attacked``: NT-Xent of second and attacked view."""
         projected = list(self.project(torch.cat(views)).chunk(3))
         scalars = self.compared(projected)
-        others = self._of_others(projected[1:])
-        attacked = nt_xent(projected[1:], self.temperature, others)
+        attacked = nt_xent(projected[1:], self.temperature)
         scalars["loss"] = scalars["loss"] + self.regulariser * attacked
         return scalars | {"attacked": attacked}
 

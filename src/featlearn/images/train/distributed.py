@@ -145,24 +145,6 @@ def _summed(value: Tensor) -> Tensor:
     return _SumOverProcesses.apply(value)  # type: ignore[no-untyped-call]
 
 
-def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
-    """The rows of the other processes, with a gradient that finds its way back to them.
-
-    ``value`` (B, D): this process's rows. ``rows``: which rows of the whole batch these are, as
-    :attr:`Draws.rows`. ``size``: rows of the whole batch. Returns ``(B', D)`` in the batch's order;
-    no rows if this process is alone.
-    """
-    own = torch.zeros(size, 1, dtype=value.dtype, device=value.device)
-    own[rows] = 1
-    placed = torch.zeros(size, value.shape[1], dtype=value.dtype, device=value.device)
-    # not in place: the gradient has to pass
-    placed = placed.index_add(0, torch.arange(size, device=value.device)[rows], value)
-    total = _summed(torch.cat([placed, own], 1))
-    # a part of an accumulated batch has no rows of the other parts
-    others = ((total[:, -1] > 0) & (own[:, 0] == 0)).nonzero().squeeze(1)
-    return total.index_select(0, others)[:, :-1]
-
-
 class SharedBatchNorm(_BatchNorm):
     """Batch norm (Ioffe and Szegedy 2015) of (B, C) or (B, C, H, W) over all processes."""
 
