@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import torch
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from featlearn.core import optimisers
@@ -321,15 +322,18 @@ def _check_smallest(plan: Plan, processes: Processes) -> None:
 
 def _resume(run: _Run, kept: Checkpoints) -> None:
     found = kept.latest() if run.processes.first else None
-    told = None
-    if found is not None:
-        told = (found.tensors, json.dumps({"step": found.step, "plain": found.plain}))
-    shared = from_first(run.processes, told, run.device)
-    if shared is None:
+    if run.processes.count > 1:
+        content = b""
+        if found is not None:
+            words = json.dumps([found.step, found.plain])
+            content = f"{words}\n".encode() + save(found.tensors)
+        told, _, tensors = from_first(content, run.device).partition(b"\n")
+        if told:
+            step, plain = json.loads(told)
+            found = Checkpoint(step, load(tensors), plain)
+    if found is None:
         return
-    tensors, text = shared
-    known = json.loads(text)
-    run.load(Checkpoint(known["step"], tensors, known["plain"]))
+    run.load(found)
     if run.processes.first:
         _say(f"the training goes on after step {run.step} of {run.plan.steps}")
 
