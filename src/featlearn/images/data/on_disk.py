@@ -249,8 +249,6 @@ def is_file(name: str | os.PathLike[str]) -> bool:
 
 def listing_digest(opened: Mapping[str, Source], data: Mapping[str, Any]) -> str:
     """A digest of names, sizes and times of change of the files of every split of ``data``."""
-    listing, root = [], place(data)
-    for split, source in opened.items():
-        for path in source.files:
-            listing.append([split, *listed(path, root)])
+    root = place(data)
+    listing = [[split, *listed(path, root)] for split, one in opened.items() for path in one.files]
     return hashlib.sha256(json.dumps(listing).encode()).hexdigest()[:16]
