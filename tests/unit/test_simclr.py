@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
@@ -109,12 +108,3 @@ def test_an_attack_on_a_linear_loss_ends_in_the_right_corner():
     attack = Attack(radius=0.1, step=0.04, steps=5, random_start=False)
     moved = attack(lambda x: (x * slope).sum(), images, torch.ones(3, 1, 1), bounds)
     torch.testing.assert_close(moved, 0.1 * slope.sign().expand_as(images))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"radius": 0}, "attack.radius: 0"), ({"steps": 0}, "attack.steps: 0; expected at least 1")],
-)
-def test_an_impossible_attack_is_refused(options, words):
-    with pytest.raises(ConfigError, match=words):
-        Attack(**options)

@@ -189,11 +189,6 @@ def _below(modules: Mapping[str, Path], root: Path) -> dict[str, Path]:
     return dict(sorted(known.items()))
 
 
-def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
-    """Every featlearn module that a file uses, without the frame: dotted name to file."""
-    return _below(_imported(Path(script), None, root), root)
-
-
 def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[_Statement]:
     """The statements of a module that a name depends on; one that binds no name always counts."""
     wanted, taken = {symbol}, set[int]()
@@ -219,14 +214,10 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     ``roots``: ``<module>:<function>``: of this module what the function uses, of those that it
     imports all; or a whole ``<module>``. Raises FeatlearnError if one is not there.
     """
-    return _fingerprint(roots, root) if root != SOURCE_ROOT else _known_fingerprint(roots)
+    return _fingerprint(roots, root)
 
 
 @by_sources
-def _known_fingerprint(roots: tuple[str, ...]) -> str:
-    return _fingerprint(roots, SOURCE_ROOT)
-
-
 def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     total = hashlib.sha256(str(FRAME_VERSION).encode())
     modules: dict[str, Path] = {}

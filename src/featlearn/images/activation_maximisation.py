@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import generator
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.train.features import evaluating
@@ -110,10 +111,6 @@ def as_pictures(filters: Tensor) -> Tensor:
 def pixels(kind: str, pictures: Tensor) -> pd.DataFrame:
     """A row a pixel of pictures (N, 3, h, w) with values from 0 to 255."""
     count, _, height, width = pictures.shape
-    channel, row, column = torch.meshgrid(
-        torch.arange(count), torch.arange(height), torch.arange(width), indexing="ij"
-    )
-    places = {"channel": channel, "row": row, "column": column}
-    values = dict(zip(("red", "green", "blue"), pictures.to(torch.uint8).unbind(1), strict=True))
-    columns = {name: value.flatten().numpy() for name, value in {**places, **values}.items()}
-    return pd.DataFrame({"kind": kind, **columns})
+    axes = {"kind": [kind], "channel": range(count), "row": range(height), "column": range(width)}
+    colours = pictures.to(torch.uint8).unbind(1)
+    return tidy(axes, **dict(zip(("red", "green", "blue"), colours, strict=True)))

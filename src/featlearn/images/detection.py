@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
-from torchvision.models.detection.faster_rcnn import TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.seeds import derive_seed, seeded
+from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.data.cache import BOX_COLUMNS
 from featlearn.images.data.datasets import ImageSet
@@ -112,7 +112,7 @@ class Detector(Objective):
             rpn_batch_size_per_image=sampled_anchors,
             box_roi_pool=pooled,
             box_head=TwoMLPHead(maps.out_channels * roi_size**2, head_width),
-            box_predictor=_Predictor(head_width, classes + 1),
+            box_predictor=_predictor(head_width, classes + 1),
             box_batch_size_per_image=sampled_regions,
             box_detections_per_img=most_detections,
             box_score_thresh=least_score,
@@ -204,19 +204,13 @@ class _Maps(nn.Module):
         return self.pyramid(self._seen(images, self.out_channels))
 
 
-class _Predictor(nn.Module):
+def _predictor(width: int, classes: int) -> FastRCNNPredictor:
     """Class scores and box corrections of each region; starts near zero, as in the paper."""
-
-    def __init__(self, width: int, classes: int):
-        super().__init__()
-        self.scores, self.boxes = nn.Linear(width, classes), nn.Linear(width, 4 * classes)
-        nn.init.normal_(self.scores.weight, std=0.01)
-        nn.init.normal_(self.boxes.weight, std=0.001)
-        nn.init.zeros_(self.scores.bias)
-        nn.init.zeros_(self.boxes.bias)
-
-    def forward(self, regions: Tensor) -> tuple[Tensor, Tensor]:
-        return self.scores(regions), self.boxes(regions)
+    made = FastRCNNPredictor(width, classes)
+    for layer, std in ((made.cls_score, 0.01), (made.bbox_pred, 0.001)):
+        nn.init.normal_(layer.weight, std=std)
+        nn.init.zeros_(layer.bias)
+    return made
 
 
 def _anchors(
@@ -248,12 +242,8 @@ def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Te
 @contextmanager
 def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
     """torchvision samples anchors and regions from PyTorch's own stream: name it for a while."""
-    first = 0 if draws.rows is None else draws.rows.start
-    seed = derive_seed(*draws.name, draws.step, "detection-samples", first)
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.default_generator.manual_seed(seed)
-        if device.type == "cuda":
-            torch.cuda.manual_seed(seed)
+        draws.seed_torch("detection-samples", device)
         yield
 
 

@@ -21,7 +21,6 @@ from featlearn.core import optimisers
 from featlearn.core.devices import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.loops import Checkpoint, Checkpoints, Listening, next_place, state_digest
-from featlearn.core.seeds import derive_seed
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import (
     Processes,
@@ -75,7 +74,7 @@ class _Run:
         self.optimiser.zero_grad(set_to_none=True)
         scalars: dict[str, Tensor] = {}
         for part in parts:
-            self._seed_layers(part)
+            part.draws.seed_torch("layers", self.device)  # of dropout
             for key, value in self._descend(part).items():
                 own = value * part.share
                 scalars[key] = scalars[key] + own if key in scalars else own
@@ -109,14 +108,6 @@ class _Run:
             trained = [parameter for parameter in self.trained if id(parameter) in own]
             norms[f"{prefix}gradient_norm"] = nn.utils.clip_grad_norm_(trained, largest)
         return norms
-
-    def _seed_layers(self, part: Batch) -> None:
-        """Layers such as dropout draw from PyTorch's own stream: name it, as all others."""
-        first = 0 if part.draws.rows is None else part.draws.rows.start
-        seed = derive_seed(*self.name, part.draws.step, "layers", first)
-        torch.default_generator.manual_seed(seed)
-        if self.device.type == "cuda":
-            torch.cuda.manual_seed(seed)
 
     def _exchange(self, scalars: dict[str, Tensor]) -> None:
         """Sum over processes what each has for its rows."""
