@@ -109,8 +109,8 @@ def test_a_released_network_is_right_on_what_it_was_trained_on(tmp_path):
     data = {"kind": "parquet", "path": str(DATA / "cifar10"), "size": 32, "rows": rows}
     test = open_splits(merge(data, {"shares": {}}), tmp_path, 0)["test"]
     network = Classifier(CifarResNet(20), 10)
-    loaded = load_weights(network.encoder, DATA / "weights/resnet20-12fca82f.th")
-    network.head.load_state_dict(loaded.head)
+    head = load_weights(network.encoder, DATA / "weights/resnet20-12fca82f.th")
+    network.head.load_state_dict(head)
     plain = Augment({"preset": "none"})
     assert score(extract(network, test.images, plain, outputs=network.scores), test.labels) > 0.98
 

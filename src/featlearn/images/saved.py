@@ -52,9 +52,9 @@ class Viewer(nn.Module):
     size: int
     plain: Augment
 
-    def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
-        """Files at the network's size: uint8 (N, 3, S, S)."""
-        found = [decode(Path(file), self.size, resize)[0] for file in files]  # type: ignore[arg-type]
+    def pixels(self, files: Iterable[PathLike]) -> Tensor:
+        """Files at the network's size, the largest square in the middle: uint8 (N, 3, S, S)."""
+        found = [decode(Path(file), self.size, "crop")[0] for file in files]
         return torch.from_numpy(np.stack(found))
 
 

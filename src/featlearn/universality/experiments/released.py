@@ -61,7 +61,7 @@ class _Laid:
         with seeded(*self.name, name):
             made = Classifier(CifarResNet(own["encoder"]["layers"] if own else LAYERS), classes)
         if own:
-            head = load_weights(made.encoder, Path(own["weights"]).expanduser()).head
+            head = load_weights(made.encoder, Path(own["weights"]).expanduser())
             if target == self.first:
                 made.head.load_state_dict(head)
         return made
