@@ -30,7 +30,6 @@ from featlearn.images.methods import build_method
 from featlearn.images.pretrained import (
     Borrowed,
     Foreign,
-    Trained,
     activations,
     is_name,
     layers,
@@ -120,7 +119,7 @@ def fit(
     data: Data, *, method: str = "simmim", encoder: str | Mapping[str, Any] = "small_resnet",
     epochs: int = 30, batch_size: int | None = None, learning_rate: float = 2e-3, size: int = 64,
     seed: int = 0, device: str = "cpu",
-) -> Trained:  # fmt: skip
+) -> Network:  # fmt: skip
     """Pre-train an encoder on the training pictures, without their labels.
 
     ``data``, ``size``: see :func:`read`. ``method``: ``simmim``, or ``mae`` and ``data2vec`` for a
@@ -128,7 +127,7 @@ def fit(
     or a kind with options; see :func:`featlearn.images.encoders.build_encoder`. Or a network of
     another library, with random weights: ``torchvision:resnet18``, ``timm:resnet18``; those take
     ``simmim``. ``batch_size``: so that an epoch has at least four steps, but at most 64, if None.
-    ``seed``: of the initial weights, the order of the pictures and the masks. Returns Trained:
+    ``seed``: of the initial weights, the order of the pictures and the masks. Returns Network:
     ready to use: ``network.features(files)``, ``network.encoder``,
     ``network.save("flowers.safetensors")``.
 
@@ -157,10 +156,10 @@ def fit(
     }  # fmt: skip
     train(objective, own.train, None, augment, settings, (seed, "images", "door"), device)
     weights = described(made.cpu(), augment, method, {"training": settings, "encoder": kind})
-    return Trained(made, weights.about).eval()
+    return Network(made, weights.about).eval()
 
 
-def network(source: str | Path_[str], *, weights: bool = True) -> Trained | Foreign:
+def network(source: str | Path_[str], *, weights: bool = True) -> Network | Foreign:
     """A trained network: of a file that a run wrote, or of torchvision or timm by name.
 
     ``source``: a safetensors file; ``torchvision:`` and a weights enum; or ``timm:`` and a model.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -148,7 +147,9 @@ class Detector(Objective):
             {"boxes": one[there, :4], "labels": one[there, 4].long() + 1}  # 0 is the background
             for one, there in zip(labels, labels[..., 4] >= 0, strict=True)
         ]
-        with _named_sampling(draws, images.device):
+        # torchvision samples anchors and regions from PyTorch's own stream
+        with torch.random.fork_rng([images.device] if images.device.type == "cuda" else []):
+            draws.seed_torch("detection-samples", images.device)
             losses = self._run(images, targets)[1]
         return {"loss": torch.stack(list(losses.values())).sum(), **losses}
 
@@ -237,14 +238,6 @@ def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Te
     mirrored[..., 2] = images.shape[-1] - targets[..., 0]
     return (torch.where(chosen[:, None, None, None], images.flip(-1), images),
             torch.where(chosen[:, None, None], mirrored, targets))  # fmt: skip
-
-
-@contextmanager
-def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
-    """torchvision samples anchors and regions from PyTorch's own stream: name it for a while."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        draws.seed_torch("detection-samples", device)
-        yield
 
 
 def detect(

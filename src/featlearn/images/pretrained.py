@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.files import Described, PathLike, read_tensors, write_tensors
+from featlearn.core.files import Described, PathLike, read_tensors
 from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import token_maps
 from featlearn.images.encoders import build_encoder
@@ -251,21 +249,7 @@ def _headless(network: Any, last: str) -> Any:
     return create_feature_extractor(network, {last: "maps"})
 
 
-class Trained(Network):
-    """A network in memory that can be written: as a run's, with all that it takes to use it."""
-
-    def save(self, file: PathLike) -> None:
-        """Write a safetensors file. Raises FeatlearnError if its name has another ending."""
-        file = Path(file)
-        if file.suffix != ".safetensors":
-            raise FeatlearnError(f"{file}: expected a name that ends in .safetensors")
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".save-") as staging:
-            staged = Path(staging) / file.name
-            write_tensors(Described(self.network.state_dict(), **self.about), staged)
-            staged.replace(file)
-
-
-def restored(path: PathLike) -> Trained:
+def restored(path: PathLike) -> Network:
     """The network of a safetensors file that a run wrote, in evaluation mode, on the CPU.
 
     Raises FeatlearnError if the file is damaged, does not say which network it is of, or the
@@ -293,7 +277,7 @@ def restored(path: PathLike) -> Trained:
         if isinstance(error, FeatlearnError):
             raise
         raise FeatlearnError(f"{path}: its tensors are not those of its header: {error}") from error
-    return Trained(network, about).eval()
+    return Network(network, about).eval()
 
 
 def _network(about: Mapping[str, Any]) -> nn.Module:

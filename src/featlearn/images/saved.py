@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import Described, PathLike
+from featlearn.core.files import Described, PathLike, write_tensors
 from featlearn.core.provenance import FIXED_VERSION
 from featlearn.images.augment import Augment
 from featlearn.images.data.readers.decode import decode
@@ -108,3 +109,13 @@ class Network(Viewer):
         with evaluating(self), torch.inference_mode():
             scores = self.network.scores(self.images(pictures))
             return scores.sigmoid() if self.network.several else scores.softmax(1)
+
+    def save(self, file: PathLike) -> None:
+        """Write a safetensors file. Raises FeatlearnError if its name has another ending."""
+        file = Path(file)
+        if file.suffix != ".safetensors":
+            raise FeatlearnError(f"{file}: expected a name that ends in .safetensors")
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".save-") as staging:
+            staged = Path(staging) / file.name
+            write_tensors(Described(self.network.state_dict(), **self.about), staged)
+            staged.replace(file)

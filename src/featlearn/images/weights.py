@@ -55,7 +55,9 @@ def load_weights(
     refuse_others(read, encoder, str(file))
     own = encoder.core.state_dict()
     found = _without_prefix(_rename(read) if encoder.core is encoder else dict(read), own)
-    found, head = _without_head(encoder.understood(found))
+    found = encoder.understood(found)
+    head = {k.rpartition(".")[2]: v for k, v in found.items() if k.startswith(HEADS)}
+    found = {k: v for k, v in found.items() if not k.startswith(HEADS)}
     if isinstance(encoder, VisionTransformer):
         _fit_positions(found, encoder)
     found = {k: v for k, v in found.items() if k in own or not _may(k, may_differ)}
@@ -198,13 +200,6 @@ def _without_prefix(found: Weights, own: Mapping[str, Any]) -> Weights:
     matches = {p: sum(p + name in found for name in own) for p in PREFIXES}
     prefix = max(PREFIXES, key=lambda p: matches[p])  # the first of equals
     return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
-
-
-def _without_head(found: Weights) -> tuple[Weights, Weights]:
-    head = {
-        name.rpartition(".")[2]: value for name, value in found.items() if name.startswith(HEADS)
-    }
-    return {k: v for k, v in found.items() if not k.startswith(HEADS)}, head
 
 
 def _refuse_misfits(

@@ -130,19 +130,12 @@ def locked(path: Path) -> Iterator[None]:
 
 def _key(source: Source, settings: Mapping[str, Any]) -> str:
     root = place(settings)
-    listing = [listed(path, root) for path in source.files]
-    made_from = [
-        FORMAT, version("pillow"), source.what, source.classes, sorted(_pixel_part(settings)),
-        listing,
-    ]  # fmt: skip
+    files = [listed(path, root) for path in source.files]
+    # what changes neither pixels nor labels, nor what counts as an image
+    others = ("path", "root", "workers", "broken", "shares", "splits", "together")
+    told = {k: v for k, v in settings.items() if k not in others and v is not None}
+    made_from = [FORMAT, version("pillow"), source.what, source.classes, sorted(told.items()), files]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
-
-
-def _pixel_part(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The settings that change pixels, labels, or what counts as an image."""
-    return [(name, value) for name, value in settings.items()
-            if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
-            and value is not None]  # fmt: skip
 
 
 def _checksum(path: Path) -> str:
