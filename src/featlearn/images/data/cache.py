@@ -134,8 +134,8 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
     # what changes neither pixels nor labels, nor what counts as an image
     others = ("path", "root", "workers", "broken", "shares", "splits", "together")
     told = {k: v for k, v in settings.items() if k not in others and v is not None}
-    made_from = [FORMAT, version("pillow"), source.what, source.classes, sorted(told.items()), files]
-    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
+    made_from = [FORMAT, version("pillow"), source.what, source.classes, sorted(told.items())]
+    return hashlib.sha256(json.dumps([*made_from, files]).encode()).hexdigest()[:40]
 
 
 def _checksum(path: Path) -> str:
