@@ -9,7 +9,7 @@ from featlearn.core.errors import ConfigError
 from featlearn.core.given import layers_of
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import open_splits
-from featlearn.images.encoders.cifar import CifarResNet, Padded
+from featlearn.images.encoders.convolutional import CifarResNet, Padded
 from featlearn.images.probes import score
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract

@@ -192,10 +192,16 @@ def probe(
     1.00 (0.61 to 1.00) of 6 test pictures
     """
     own = read(data, size=getattr(network, "size", size), seed=seed)
+    wanted = getattr(network, "size", own.size)
+    if own.size != wanted:
+        raise FeatlearnError(
+            f"data: pictures of {own.size} pixels; expected {wanted}, as the network's: "
+            f"images.read(..., size={wanted})"
+        )
     inner, plain = _sight(network)
     if isinstance(network, Network):
         inner = network.encoder
-    before, after = (extract(inner, _sized(part, network), plain, device=device).flatten(1)
+    before, after = (extract(inner, part, plain, device=device).flatten(1)
                      for part in (own.train, own.test))  # fmt: skip
     share = max(0.2, 1 / len(before))
     rows = split_rows(own.train_labels, {"chosen": share}, seed, "images", "door", "probe")
@@ -358,16 +364,6 @@ def _sight(network: nn.Module) -> tuple[nn.Module, Augment]:
     if isinstance(network, (Network, Foreign)):
         return network.network, network.plain
     return network, Augment({"preset": "none"})
-
-
-def _sized(pictures: Tensor, network: nn.Module) -> Tensor:
-    wanted = getattr(network, "size", pictures.shape[-1])
-    if pictures.shape[-1] != wanted:
-        raise FeatlearnError(
-            f"data: pictures of {pictures.shape[-1]} pixels; expected {wanted}, as the network's: "
-            f"images.read(..., size={wanted})"
-        )
-    return pictures
 
 
 def _activations(network: nn.Module, inputs: Tensor, layer: str | None) -> Tensor:

@@ -334,22 +334,18 @@ def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points:
     C, size, size).
     """
     # as torchvision's kernel: places of points need float32, whatever the network computes in
-    exact = torch.promote_types(maps.dtype, torch.float32)
-    with torch.autocast(maps.device.type, enabled=False):
-        return _pool(maps.to(exact), boxes, size, scale, points).to(maps.dtype)
-
-
-def _pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
+    exact = maps.to(torch.promote_types(maps.dtype, torch.float32))
     channels, height, width = maps.shape[1:]
     counts = [len(own) for own in boxes]
-    x0, y0, x1, y1 = (torch.cat(list(boxes)).to(maps.dtype) * scale).unbind(1)
-    rows = torch.split(interpolation(y0, y1, height, size, points), counts)
-    columns = interpolation(x0, x1, width, size, points)
-    # (H, C * W) of each map: all its regions in one product
-    flat = maps.permute(0, 2, 1, 3).flatten(2)
-    read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
-    pooled = read.view(len(columns), size * channels, width) @ columns.mT
-    return pooled.view(len(columns), size, channels, size).transpose(1, 2)
+    with torch.autocast(maps.device.type, enabled=False):
+        x0, y0, x1, y1 = (torch.cat(list(boxes)).to(exact.dtype) * scale).unbind(1)
+        rows = torch.split(interpolation(y0, y1, height, size, points), counts)
+        columns = interpolation(x0, x1, width, size, points)
+        # (H, C * W) of each map: all its regions in one product
+        flat = exact.permute(0, 2, 1, 3).flatten(2)
+        read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
+        pooled = read.view(len(columns), size * channels, width) @ columns.mT
+    return pooled.view(len(columns), size, channels, size).transpose(1, 2).to(maps.dtype)
 
 
 class RegionPooling(MultiScaleRoIAlign):  # type: ignore[misc]

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
@@ -52,8 +51,6 @@ class SimCLR(TwoViewObjective):
         self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
         temperature: float = 0.5,
     ):  # fmt: skip
-        if temperature <= 0:
-            raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))
         self.temperature = temperature
 
