@@ -208,17 +208,13 @@ def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[
 
 
 @functools.cache
+@by_sources
 def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     """Hash (16 hexadecimal digits) of what functions compute.
 
     ``roots``: ``<module>:<function>``: of this module what the function uses, of those that it
     imports all; or a whole ``<module>``. Raises FeatlearnError if one is not there.
     """
-    return _fingerprint(roots, root)
-
-
-@by_sources
-def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     total = hashlib.sha256(str(FRAME_VERSION).encode())
     modules: dict[str, Path] = {}
     for name in roots:
