@@ -37,7 +37,7 @@ def load_weights(
     encoder: Encoder, source: str | Path, folder: str | Path | None = None,
     may_differ: Sequence[str] = (),
 ) -> Weights:  # fmt: skip
-    """Fill an encoder with weights; ``weight`` and ``bias`` of the file's head, if any, are given.
+    """Fill an encoder with weights; returns ``weight`` and ``bias`` of the file's head, if any.
 
     Checkpoints of torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood, and
     for networks of timm what timm itself converts. Positions of a vision transformer for another
