@@ -70,9 +70,9 @@ def by_sources(function: Callable[..., Value]) -> Callable[..., Value]:
     """Note what a function of names gives that follows from the sources alone."""
 
     @functools.wraps(function)
-    def noting(*names: Any, **options: Any) -> Value:
-        key = f"{function.__name__} {of_sources()} {names} {options}"
-        value: Value = noted(key, lambda: function(*names, **options))
+    def noting(*names: Any) -> Value:
+        key = f"{function.__name__} {of_sources()} {names}"
+        value: Value = noted(key, lambda: function(*names))
         return value
 
     return noting

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
-from featlearn.core.notes import by_sources, noted
+from featlearn.core.notes import noted, of_sources
 
 PACKAGE = "featlearn"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -208,13 +208,18 @@ def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[
 
 
 @functools.cache
-@by_sources
 def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     """Hash (16 hexadecimal digits) of what functions compute.
 
     ``roots``: ``<module>:<function>``: of this module what the function uses, of those that it
     imports all; or a whole ``<module>``. Raises FeatlearnError if one is not there.
     """
+    if root != SOURCE_ROOT:
+        return _fingerprint(roots, root)
+    return str(noted(f"fingerprint {of_sources()} {roots}", lambda: _fingerprint(roots, root)))
+
+
+def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     total = hashlib.sha256(str(FRAME_VERSION).encode())
     modules: dict[str, Path] = {}
     for name in roots:

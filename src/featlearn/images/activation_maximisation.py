@@ -21,7 +21,6 @@ GREY = 0.5
 def maximise_channels(
     encoder: Encoder, layer: str, channels: Sequence[int], size: int, mean: Tensor, std: Tensor,
     name: tuple[object, ...], *, steps: int = 200, rate: float = 1.0, pull: float = 1e-3,
-    start_std: float = 0.01,
 ) -> Tensor:  # fmt: skip
     """One image a channel that makes the channel's mean activation large.
 
@@ -36,7 +35,7 @@ def maximise_channels(
     """
     device = next(encoder.parameters()).device
     noise = torch.randn(1, 3, size, size, generator=generator(*name, "start"))
-    start = (GREY + start_std * noise).clamp(0, 1).to(device)
+    start = (GREY + 0.01 * noise).clamp(0, 1).to(device)
     images = start.expand(len(channels), -1, -1, -1).contiguous()
     offset, scale = (value.to(device).view(1, 3, 1, 1) for value in (mean, std))
     own = torch.arange(len(channels), device=device)

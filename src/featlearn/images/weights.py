@@ -171,11 +171,9 @@ def from_beit(weights: Mapping[str, Tensor]) -> Weights:
     renamed = {}
     for name, value in weights.items():
         if name == "rel_pos_bias.relative_position_bias_table":  # one for all blocks
-            blocks = [
-                other for other in weights if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other)
-            ]
-            for block in blocks:
-                renamed[block.replace("norm1.bias", "attn.relative_position_bias_table")] = value
+            for other in weights:
+                if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other):
+                    renamed[other.replace("norm1.bias", "attn.relative_position_bias_table")] = value
             continue
         if name.endswith(".attn.q_bias"):
             other = weights[name.replace("q_bias", "v_bias")]
