@@ -173,7 +173,8 @@ def from_beit(weights: Mapping[str, Tensor]) -> Weights:
         if name == "rel_pos_bias.relative_position_bias_table":  # one for all blocks
             for other in weights:
                 if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other):
-                    renamed[other.replace("norm1.bias", "attn.relative_position_bias_table")] = value
+                    block = other.removesuffix("norm1.bias")
+                    renamed[f"{block}attn.relative_position_bias_table"] = value
             continue
         if name.endswith(".attn.q_bias"):
             other = weights[name.replace("q_bias", "v_bias")]
