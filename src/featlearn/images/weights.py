@@ -171,9 +171,9 @@ def from_beit(weights: Mapping[str, Tensor]) -> Weights:
     renamed = {}
     for name, value in weights.items():
         if name == "rel_pos_bias.relative_position_bias_table":  # one for all blocks
-            for other in weights:
-                if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other):
-                    block = other.removesuffix("norm1.bias")
+            for norm in weights:
+                if re.fullmatch(r"blocks\.\d+\.norm1\.bias", norm):
+                    block = norm.removesuffix("norm1.bias")
                     renamed[f"{block}attn.relative_position_bias_table"] = value
             continue
         if name.endswith(".attn.q_bias"):
