@@ -22,11 +22,12 @@ from matplotlib.ticker import MaxNLocator
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from featlearn.core.checks import value_of
 from featlearn.core.claims import VIOLATED
 from featlearn.core.commit import APART
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.points import meaning, value_of
+from featlearn.core.points import meaning
 from featlearn.core.publishing.ledger import records
 from featlearn.core.publishing.maths import maths, plain
 from featlearn.core.publishing.publish import SWEEPS

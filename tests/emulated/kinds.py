@@ -128,9 +128,8 @@ def loops():
 
 
 def drawn():
-    from featlearn.core.plots import canvas, save, use_style
+    from featlearn.core.plots import canvas, save
 
-    use_style()
     figure = canvas(4, 2)
     left, right = figure.subplots(1, 2)
     left.plot(np.linspace(0, 6, 50), np.sin(np.linspace(0, 6, 50)), label="sine")

@@ -159,7 +159,6 @@ def test_a_result_is_normalised_and_of_its_size():
     got = augment(batch, draws(5))
     torch.testing.assert_close(got, expected, atol=ROUNDING, rtol=0)
     assert got.is_contiguous(memory_format=torch.channels_last)
-    assert augment.denormalise(got).equal(batch)
     batch = levels(4, 24)
     crop = Augment({"steps": [{"op": "random_resized_crop"}], "size": 16})
     assert crop(batch, draws(4)).shape[-1] == 16

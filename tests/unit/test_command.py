@@ -232,7 +232,7 @@ def test_weights_of_another_architecture_are_refused_by_the_first_tensor_that_di
 
 @pytest.mark.parametrize("command", ["predict", "cam", "export"])
 @pytest.mark.parametrize(("header", "tensor", "fault"), [
-    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std must be above 0, got 0.0"),
+    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std.1 must be more than 0, got 0.0"),
     ({}, float("nan"), "must hold finite numbers"),
     ({}, float("inf"), "must hold finite numbers"),
 ])  # fmt: skip
@@ -290,12 +290,13 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
 @pytest.mark.parametrize(("changed", "told"), [
     ({"image_size": 10**9}, "image_size"),
     ({"classes": 7}, "classes"),
-    ({"mean": [0.5]}, "mean or std"),
-    ({"std": ["a", "b", "c"]}, "mean or std"),
-    ({"std": [float("nan")] * 3}, "mean or std"),
+    ({"mean": [0.5]}, "mean must have at least 3"),
+    ({"std": ["a", "b", "c"]}, "std.0 must be"),
+    ({"std": [float("nan")] * 3}, "std.0 must be"),
     ({"encoder": "small_resnet"}, "encoder"),
     ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
     ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
+    ({"encoder": {"kind": "vit", "vit": {"depth": 10**9}}}, "encoder.vit"),
     ({"encoder": {"kind": "os.system"}}, "expected one of"),
     ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
     ({"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}}, "its header"),

@@ -425,7 +425,7 @@ def test_a_portable_run_is_pinned_and_a_compiled_training_found_wherever_it_stan
     config = {"portable": True, "device": "cpu", "threads": 1, "compile": "auto",
               "images": {"cases": [{"training": {"compile": True}}]}}  # fmt: skip
     (fault,) = portable.faults(config)
-    assert fault.startswith("images.cases[0].training.compile: True")
+    assert fault.startswith("images.cases.0.training.compile: True")
     assert not list(portable.faults(config | {"portable": False}))
     environment: dict[str, str] = {}
     portable.pin(environment)

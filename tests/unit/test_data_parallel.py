@@ -13,13 +13,11 @@ import torch
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.provenance import SOURCE_ROOT
-from featlearn.images.methods.two_view import untouched
 from featlearn.images.train import launch
 from featlearn.images.train.distributed import Processes
 from featlearn.images.train.launch import Layout, command, run_together
-from featlearn.images.train.loop import _check_smallest, fit
+from featlearn.images.train.loop import _check_smallest
 from featlearn.images.train.plan import Plan, Training
-from unit import test_simclr
 from unit.tiny_training import TinyClassifier, train
 
 #: Batches of 8, the last one of 5: two images in one process and three in the other.
@@ -37,7 +35,7 @@ PROGRAM = """
     import os, signal, sys
     sys.path[:0] = {path!r}
     import torch
-    from unit.test_data_parallel import CASES, contrasted
+    from unit.test_data_parallel import CASES
     from unit.tiny_training import TinyClassifier, train
     from featlearn.core.files import write_parquet, write_tensors
     from featlearn.images.train.distributed import joined
@@ -58,9 +56,6 @@ PROGRAM = """
     with joined(torch.device("cpu")) as (processes, _):
         for name in CASES:
             run(name, f"{folder}/{{name}}")
-        contrast = contrasted()
-        if processes.first:
-            write_tensors(contrast.state_dict(), "{folder}/contrast.safetensors")
 
         # the second process is told to end: both leave at one step, and go on from there
         def told(step, see):
@@ -78,13 +73,6 @@ PROGRAM = """
         except SystemExit:
             run("own_batch_norm", f"{folder}/resumed", kept)
 """
-
-
-def contrasted():
-    objective = test_simclr.build()
-    images, settings = test_simclr.pictures(), test_simclr.TRAINING
-    fit(objective, images, None, untouched, settings, (0, "shared"))
-    return objective
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +107,6 @@ def test_losses_and_weights_are_those_of_one_process(case, trained):
     for name, value in model.state_dict().items():
         torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4)
         assert torch.equal(weights[name], second[name])
-
-
-def test_each_process_sees_the_images_of_the_other_as_negatives(trained):
-    together = read_tensors(trained / "contrast.safetensors")
-    before = test_simclr.build().state_dict()
-    for name, value in contrasted().state_dict().items():
-        assert not torch.equal(value, before[name]), name
-        torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
 def test_processes_leave_together_and_go_on_to_the_same_bytes(trained):

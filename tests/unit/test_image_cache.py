@@ -165,15 +165,16 @@ def test_pixels_are_written_as_they_come(tmp_path, monkeypatch):
         for row in range(2000):
             yield Record(str(row), np.zeros((4, 4), np.uint8), 0)
 
-    class Counting(cache._Pixels):
-        def write(self, image):
-            nonlocal alive
+    def written(images):
+        nonlocal alive
+        for image in images:
             with lock:
                 alive -= 1
-            super().write(image)
+            yield image
 
+    write = cache._write_pixels
     monkeypatch.setattr(cache, "_made", counted)
-    monkeypatch.setattr(cache, "_Pixels", Counting)
+    monkeypatch.setattr(cache, "_write_pixels", lambda to, images: write(to, written(images)))
     cached(Source("stream", ("a",), (), records), {"size": 4, "workers": 2}, tmp_path)
     assert most <= 6 * cache.RECORDS_A_TASK
 

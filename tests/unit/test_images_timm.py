@@ -14,6 +14,7 @@ from featlearn.command import main
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.encoders import build_encoder
 from featlearn.images.pretrained import layers
+from featlearn.images.rng import Draws
 
 timm = pytest.importorskip("timm")
 
@@ -39,7 +40,7 @@ def test_the_layer_that_is_looked_at(name, pictures):
     torch.manual_seed(0)
     network = images.network(f"timm:{name}", weights=False)
     assert network.size == 224
-    found = layers(network.network, network.images(pictures))
+    found = layers(network.network, network.plain(pictures, Draws(("evaluation",), 0, 2)))
     assert (found.last, found.shown) == LAYOUTS[name]
     maps = images.heat_maps(network, pictures)
     assert maps.shape == (2, 224, 224)

@@ -120,10 +120,14 @@ NO_IMPORTS = {
 }
 
 
+def modules_of(script, root=provenance.SOURCE_ROOT):
+    return provenance._below(provenance._imported(script, None, root), root)
+
+
 @pytest.mark.parametrize("how", IMPORTS | NO_IMPORTS)
 def test_an_edit_of_a_module_moves_the_fingerprint_of_what_imports_it(library, how):
     script = script_with(library, (IMPORTS | NO_IMPORTS)[how])
-    assert ("featlearn.core.used" in provenance.modules_of(script, library)) == (how in IMPORTS)
+    assert ("featlearn.core.used" in modules_of(script, library)) == (how in IMPORTS)
     assert is_touched(library, "core/used.py") == (how in IMPORTS)
     if how in IMPORTS:
         assert is_touched(library, "core/__init__.py")
@@ -297,7 +301,7 @@ def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source)
     assert len(imported) >= 3
     # the frame enters by its number, and so does what only the frame uses
     frame = provenance.FRAME | {"featlearn.core.files", "featlearn.core.given"}
-    assert set(imported) - frame <= set(provenance.modules_of(script))
+    assert set(imported) - frame <= set(modules_of(script))
 
 
 def artefact_with_record(results: Path, name: str = "mrp/history.parquet") -> Path:

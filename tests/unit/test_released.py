@@ -9,7 +9,7 @@ from featlearn.core.errors import ConfigError
 from featlearn.core.given import layers_of
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import open_splits
-from featlearn.images.encoders.cifar import CifarResNet, Padded
+from featlearn.images.encoders.convolutional import CifarResNet, Padded
 from featlearn.images.probes import score
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
@@ -109,8 +109,8 @@ def test_a_released_network_is_right_on_what_it_was_trained_on(tmp_path):
     data = {"kind": "parquet", "path": str(DATA / "cifar10"), "size": 32, "rows": rows}
     test = open_splits(merge(data, {"shares": {}}), tmp_path, 0)["test"]
     network = Classifier(CifarResNet(20), 10)
-    loaded = load_weights(network.encoder, DATA / "weights/resnet20-12fca82f.th")
-    network.head.load_state_dict(loaded.head)
+    head = load_weights(network.encoder, DATA / "weights/resnet20-12fca82f.th")
+    network.head.load_state_dict(head)
     plain = Augment({"preset": "none"})
     assert score(extract(network, test.images, plain, outputs=network.scores), test.labels) > 0.98
 

@@ -1,11 +1,10 @@
-"""NT-Xent, SimCLR in one and in several processes, and the attack of adversarial training."""
+"""NT-Xent, SimCLR, and the attack of adversarial training."""
 
 import math
 
 import pytest
 import torch
 
-from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
@@ -52,14 +51,7 @@ def test_nt_xent_is_that_of_the_paper(count):
     assert float(nt_xent(views, 0.5)) == pytest.approx(by_hand(views, 0.5), rel=1e-5)
 
 
-def test_other_images_are_negatives_and_no_anchors():
-    stream = torch.Generator().manual_seed(2)
-    views = [torch.randn(6, 4, generator=stream) for _ in range(2)]
-    parts = [
-        nt_xent([v[:2] for v in views], 0.3, [v[2:] for v in views]),
-        nt_xent([v[2:] for v in views], 0.3, [v[:2] for v in views]),
-    ]
-    assert float(parts[0] * 2 + parts[1] * 4) / 6 == pytest.approx(float(nt_xent(views, 0.3)))
+def test_pictures_that_are_all_alike_are_found_by_chance():
     same = torch.ones(7, 3)
     assert float(nt_xent([same, same], 0.5)) == pytest.approx(math.log(13))
     assert float(retrieval(torch.eye(4), torch.eye(4).flip(0))) == 0
@@ -116,12 +108,3 @@ def test_an_attack_on_a_linear_loss_ends_in_the_right_corner():
     attack = Attack(radius=0.1, step=0.04, steps=5, random_start=False)
     moved = attack(lambda x: (x * slope).sum(), images, torch.ones(3, 1, 1), bounds)
     torch.testing.assert_close(moved, 0.1 * slope.sign().expand_as(images))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"radius": 0}, "attack.radius: 0"), ({"steps": 0}, "attack.steps: 0; expected at least 1")],
-)
-def test_an_impossible_attack_is_refused(options, words):
-    with pytest.raises(ConfigError, match=words):
-        Attack(**options)

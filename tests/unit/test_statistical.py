@@ -7,7 +7,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
 from featlearn.core.frames import tidy
-from featlearn.core.palette import COLOURS, PALETTE, contrast
+from featlearn.core.palette import COLOURS, PALETTE
 from featlearn.core.plots import canvas, save
 from featlearn.core.statistical import (
     FEW,
@@ -165,6 +165,13 @@ def test_a_file_does_not_depend_on_the_last_digits_of_its_layout(tmp_path, monke
         save(drawn, tmp_path / "x.svg", tmp_path / "x.png")
         written.add((tmp_path / "x.svg").read_bytes() + (tmp_path / "x.png").read_bytes())
     assert len(written) == 1
+
+
+def contrast(colour: str) -> float:
+    """Ratio of contrast of ``#RRGGBB`` with white (WCAG 2.2); thin lines want 3, text 4.5."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 1.05 / (sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05)
 
 
 @pytest.mark.parametrize("colour", sorted({*COLOURS.values(), *PALETTE.values()}))

@@ -11,10 +11,11 @@ import pytest
 
 from featlearn.command import flow, main
 from featlearn.core import claims, notes, sweeps
+from featlearn.core.checks import value_of
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.plots import save
-from featlearn.core.points import Point, full_key, point, slug, value_of
+from featlearn.core.points import Point, full_key, point, slug
 from featlearn.core.publishing import publish
 from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
 from unit import ROOT

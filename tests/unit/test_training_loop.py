@@ -12,7 +12,7 @@ from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.files import write_parquet
 from featlearn.images.train.distributed import Processes
 from featlearn.images.train.loop import fit
-from featlearn.images.train.objective import Objective, layers, parameter_groups
+from featlearn.images.train.objective import Objective, layers
 from featlearn.images.train.plan import Batches, Plan, Training
 from unit.tiny_training import NAME, SETTINGS, TinyClassifier, data, noisy, plain, same, train
 
@@ -184,7 +184,7 @@ def test_scalars_that_come_and_go_and_lost_parameters_are_named():
 
     class Forgetful(TinyClassifier):
         def parameter_groups(self, weight_decay, layer_decay=None):
-            return parameter_groups(self.encoder, weight_decay)
+            return Objective.parameter_groups(self.encoder, weight_decay)
 
     with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
         train(Forgetful())
@@ -213,13 +213,6 @@ def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate_and_not_kept(e
     ({"epochs": 0}, "epochs: 0; expected more than 0"),
     ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
     ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
-    ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam or sgd"),
-    ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
-    ({"precision": "float16"}, "precision: 'float16'; expected float32"),
-    ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
-    ({"clip": 0}, "clip: 0; expected more than 0"),
-    ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
-    ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
 ])  # fmt: skip
 def test_an_impossible_setting_is_named(settings, told):
     with pytest.raises(ConfigError, match=told):
@@ -242,7 +235,7 @@ def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     module = Deep()
     names = {id(parameter): name for name, parameter in module.named_parameters()}
     scales = {names[id(p)]: group["lr_scale"]
-              for group in parameter_groups(module, 0.05, layer_decay=0.5)
+              for group in Objective.parameter_groups(module, 0.05, layer_decay=0.5)
               for p in group["params"]}  # fmt: skip
     assert scales["encoder.cls_token"] == scales["encoder.patch_embed.0.bias"] == 0.5**4
     assert [scales[f"encoder.blocks.{n}.weight"] for n in range(3)] == [0.5**3, 0.5**2, 0.5]
@@ -253,7 +246,7 @@ def test_layer_decay_slows_a_layer_and_its_rate_by_its_depth():
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
-    optimiser = optimisers.build("sgd", parameter_groups(module, 0.0, layer_decay=0.5))
+    optimiser = optimisers.build("sgd", Objective.parameter_groups(module, 0.0, layer_decay=0.5))
     optimisers.set_rate(optimiser, 0.8)
     rates = {group["lr"] for group in optimiser.param_groups}
     assert rates == {0.8 * 0.5**n for n in range(5)}
@@ -263,7 +256,7 @@ def stepped(kind, steps=5, **options):
     torch.manual_seed(0)
     module = nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.Linear(3, 2)).double()
     start = {name: value.detach().clone() for name, value in module.named_parameters()}
-    groups = parameter_groups(module, 0.1)
+    groups = Objective.parameter_groups(module, 0.1)
     optimiser = optimisers.build(kind, groups, **options)
     gradients = []
     for step in range(steps):

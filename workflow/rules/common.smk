@@ -21,12 +21,13 @@ from snakemake.ruleinfo import RuleInfo
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
 from featlearn.core.catalogue import contents
+from featlearn.core.checks import value_of
 from featlearn.core.config import load, missing_sets, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.publishing.findings import read_findings
 from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
-from featlearn.core.points import Plan, Point, meaning, value_of
+from featlearn.core.points import Plan, Point, meaning
 from featlearn.core.provenance import fingerprint
 from featlearn.core.publish import caption_of, exhibits, refuse_unknown_findings, texts_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partialmethod, reduce
 from operator import getitem
 from typing import Any
@@ -58,6 +58,21 @@ def path_of(config: Any, key: str) -> list[Any] | None:
     return None
 
 
+def value_of(config: Mapping[str, Any], key: str) -> Any:
+    """The value of a dotted key that the config has."""
+    return reduce(getitem, path_of(config, key) or (), config)
+
+
+def keys(value: Any, path: str = "") -> Iterator[str]:
+    """The dotted names of all keys of a config, groups and entries of lists of groups too."""
+    below = enumerate(value) if isinstance(value, list) else ()
+    for key, inner in value.items() if isinstance(value, Mapping) else below:
+        if isinstance(value, Mapping) or isinstance(inner, Mapping):
+            name = f"{path}.{key}".removeprefix(".")
+            yield name
+            yield from keys(inner, name)
+
+
 class Checks:
     """Collects the faults of a section: what its keys must be beside the others.
 
@@ -76,8 +91,7 @@ class Checks:
 
     def value(self, key: str) -> Any:
         """What a dotted key has, or None."""
-        path = path_of(self.section, key)
-        return None if path is None else reduce(getitem, path, self.section)
+        return None if path_of(self.section, key) is None else value_of(self.section, key)
 
     def __call__(self, key: str, right: object, expected: str, value: Any = ...) -> bool:
         """What is not ``right`` is a fault of the key, or of ``value`` in it (text: as it is)."""

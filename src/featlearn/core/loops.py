@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from featlearn.core.errors import DivergedError, FeatlearnError
 from featlearn.core.files import digest, read_tensors, write_atomically, write_tensors
@@ -111,16 +111,6 @@ class Listening:
 
     def _note(self, _: int, __: FrameType | None) -> None:
         self.told = True
-
-
-class Keeper(Protocol):
-    """What a training uses of the loop around its steps: :class:`Loop`, or :class:`Pieces`."""
-
-    def latest(self) -> Checkpoint | None:
-        """The state to resume from; None to start at step 0."""
-
-    def after(self, step: int, state: Callable[[], State]) -> None:
-        """To be called when ``step`` steps are done."""
 
 
 class Loop:
@@ -260,6 +250,10 @@ class Pieces:
 
     def _plain(self, training: Any) -> dict[str, Any]:
         return {"began": self._began, "ended": self._ended, "training": training}
+
+
+#: What a training uses of the loop around its steps.
+Keeper = Loop | Pieces
 
 
 # Checkpoints, whole or not at all: ``<run>-<step>.safetensors`` and, written after it,

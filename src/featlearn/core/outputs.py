@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet, write_tensors
-from featlearn.core.provenance import FIXED_VERSION
 from featlearn.core.publish import Table
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ def write(
     for name, content in results.items():
         path = getattr(output, name)
         if isinstance(content, Mapping):
-            if "version" in (about := getattr(content, "about", {})):
-                about["version"] = FIXED_VERSION
             write_tensors(content, path)
         elif content.empty and name not in may_be_empty:
             raise FeatlearnError(f"{function}: {name} has no rows; expected measurements")

@@ -77,10 +77,3 @@ FILLS = {
     "online": "#FBE3C0",
     "target": "#F6D5C8",
 }
-
-
-def contrast(colour: str) -> float:
-    """Ratio of contrast of ``#RRGGBB`` with white (WCAG 2.2); thin lines want 3, text 4.5."""
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    linear = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 1.05 / (sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.legend import Legend
 
-__all__ = ["COLOURS", "FILLS", "PALETTE", "canvas", "save", "use_style"]
+__all__ = ["COLOURS", "FILLS", "PALETTE", "canvas", "save"]
 
 #: Width of a page in inches: a wider figure is shown smaller, and its text, of 8 points at least.
 PAGE = 8.6
@@ -55,12 +55,6 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def use_style() -> None:
-    """Make the house style current. Called by :func:`canvas`; idempotent."""
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update(STYLE)
-
-
 class _Canvas(Figure):
     """A figure whose legend gets at most as many columns as fit, or it would be cut off."""
 
@@ -75,8 +69,9 @@ class _Canvas(Figure):
 
 
 def canvas(width: float, height: float, **kwargs: object) -> Figure:
-    """A figure of ``width`` x ``height`` inches in the house style."""
-    use_style()
+    """A figure of ``width`` x ``height`` inches in the house style, which it makes current."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(STYLE)
     return plt.figure(figsize=(width, height), FigureClass=_Canvas, **kwargs)  # type: ignore[arg-type]
 
 

@@ -16,14 +16,14 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from featlearn.core import config as configs
-from featlearn.core.checks import cut, path_of
+from featlearn.core.checks import cut, keys, path_of
 from featlearn.core.errors import ConfigError
 from featlearn.core.experiments import Published, as_list
 from featlearn.core.job import POINTS
@@ -82,16 +82,6 @@ def _text(value: Any) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def keys(value: Any, path: str = "") -> Iterator[str]:
-    """The dotted names of all keys of a config, groups and entries of lists of groups too."""
-    below = enumerate(value) if isinstance(value, list) else ()
-    for key, inner in value.items() if isinstance(value, Mapping) else below:
-        if isinstance(value, Mapping) or isinstance(inner, Mapping):
-            name = f"{path}.{key}".removeprefix(".")
-            yield name
-            yield from keys(inner, name)
 
 
 def _node(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -154,11 +144,6 @@ def _like(old: Any, new: Any) -> Any:
     if plain and type(old) is int and isinstance(new, float) and new.is_integer():
         return int(new)
     return new
-
-
-def value_of(config: Mapping[str, Any], key: str) -> Any:
-    """The value of a dotted key that the config has."""
-    return functools.reduce(operator.getitem, path_of(config, key) or (), config)
 
 
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:

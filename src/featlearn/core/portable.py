@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from featlearn.core.checks import keys, value_of
 from featlearn.core.errors import FeatlearnError
 
 if TYPE_CHECKING:
@@ -54,19 +55,9 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key}: {config[key]!r}; expected {value!r} with portable: true ({why})"
     if config["compile"] == "always":
         yield "compile: 'always'; expected auto or never with portable: true (compilers differ)"
-    yield from _compiled_trainings(config)
-
-
-def _compiled_trainings(value: Any, key: str = "") -> Iterator[str]:
-    if isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _compiled_trainings(item, f"{key}[{place}]")
-    elif isinstance(value, Mapping):
-        for name, below in value.items():
-            path = f"{key}.{name}".removeprefix(".")
-            if name == "compile" and below is True:
-                yield f"{path}: True; expected false with portable: true"
-            yield from _compiled_trainings(below, path)
+    for key in keys(config):
+        if key.endswith(".compile") and value_of(config, key) is True:
+            yield f"{key}: True; expected false with portable: true"
 
 
 def pin(environment: MutableMapping[str, str] | None = None) -> None:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
-from featlearn.core.notes import by_sources, noted
+from featlearn.core.notes import noted, of_sources
 
 PACKAGE = "featlearn"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -189,11 +189,6 @@ def _below(modules: Mapping[str, Path], root: Path) -> dict[str, Path]:
     return dict(sorted(known.items()))
 
 
-def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
-    """Every featlearn module that a file uses, without the frame: dotted name to file."""
-    return _below(_imported(Path(script), None, root), root)
-
-
 def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[_Statement]:
     """The statements of a module that a name depends on; one that binds no name always counts."""
     wanted, taken = {symbol}, set[int]()
@@ -219,12 +214,9 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     ``roots``: ``<module>:<function>``: of this module what the function uses, of those that it
     imports all; or a whole ``<module>``. Raises FeatlearnError if one is not there.
     """
-    return _fingerprint(roots, root) if root != SOURCE_ROOT else _known_fingerprint(roots)
-
-
-@by_sources
-def _known_fingerprint(roots: tuple[str, ...]) -> str:
-    return _fingerprint(roots, SOURCE_ROOT)
+    if root != SOURCE_ROOT:
+        return _fingerprint(roots, root)
+    return str(noted(f"fingerprint {of_sources()} {roots}", lambda: _fingerprint(roots, root)))
 
 
 def _fingerprint(roots: tuple[str, ...], root: Path) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import cut
+from featlearn.core.checks import cut, value_of
 from featlearn.core.errors import ConfigError
 from featlearn.core.notes import noted, of_sources
-from featlearn.core.points import Point, full_key, point, safe, value_of
+from featlearn.core.points import Point, full_key, point, safe
 from featlearn.core.run import told_by
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import generator
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
@@ -22,7 +23,6 @@ GREY = 0.5
 def maximise_channels(
     encoder: Encoder, layer: str, channels: Sequence[int], size: int, mean: Tensor, std: Tensor,
     name: tuple[object, ...], *, steps: int = 200, rate: float = 1.0, pull: float = 1e-3,
-    start_std: float = 0.01,
 ) -> Tensor:  # fmt: skip
     """One image a channel that makes the channel's mean activation large.
 
@@ -37,7 +37,7 @@ def maximise_channels(
     """
     device = next(encoder.parameters()).device
     noise = torch.randn(1, 3, size, size, generator=generator(*name, "start"))
-    start = (GREY + start_std * noise).clamp(0, 1).to(device)
+    start = (GREY + 0.01 * noise).clamp(0, 1).to(device)
     images = start.expand(len(channels), -1, -1, -1).contiguous()
     offset, scale = (value.to(device).view(1, 3, 1, 1) for value in (mean, std))
     own = torch.arange(len(channels), device=device)
@@ -125,10 +125,6 @@ def as_pictures(filters: Tensor) -> Tensor:
 def pixels(kind: str, pictures: Tensor) -> pd.DataFrame:
     """A row a pixel of pictures (N, 3, h, w) with values from 0 to 255."""
     count, _, height, width = pictures.shape
-    channel, row, column = torch.meshgrid(
-        torch.arange(count), torch.arange(height), torch.arange(width), indexing="ij"
-    )
-    places = {"channel": channel, "row": row, "column": column}
-    values = dict(zip(("red", "green", "blue"), pictures.to(torch.uint8).unbind(1), strict=True))
-    columns = {name: value.flatten().numpy() for name, value in {**places, **values}.items()}
-    return pd.DataFrame({"kind": kind, **columns})
+    axes = {"kind": [kind], "channel": range(count), "row": range(height), "column": range(width)}
+    colours = pictures.to(torch.uint8).unbind(1)
+    return tidy(axes, **dict(zip(("red", "green", "blue"), colours, strict=True)))

@@ -30,7 +30,6 @@ from featlearn.images.methods import build_method
 from featlearn.images.pretrained import (
     Borrowed,
     Foreign,
-    Trained,
     activations,
     is_name,
     layers,
@@ -120,7 +119,7 @@ def fit(
     data: Data, *, method: str = "simmim", encoder: str | Mapping[str, Any] = "small_resnet",
     epochs: int = 30, batch_size: int | None = None, learning_rate: float = 2e-3, size: int = 64,
     seed: int = 0, device: str = "cpu",
-) -> Trained:  # fmt: skip
+) -> Network:  # fmt: skip
     """Pre-train an encoder on the training pictures, without their labels.
 
     ``data``, ``size``: see :func:`read`. ``method``: ``simmim``, or ``mae`` and ``data2vec`` for a
@@ -128,7 +127,7 @@ def fit(
     or a kind with options; see :func:`featlearn.images.encoders.build_encoder`. Or a network of
     another library, with random weights: ``torchvision:resnet18``, ``timm:resnet18``; those take
     ``simmim``. ``batch_size``: so that an epoch has at least four steps, but at most 64, if None.
-    ``seed``: of the initial weights, the order of the pictures and the masks. Returns Trained:
+    ``seed``: of the initial weights, the order of the pictures and the masks. Returns Network:
     ready to use: ``network.features(files)``, ``network.encoder``,
     ``network.save("flowers.safetensors")``.
 
@@ -157,10 +156,10 @@ def fit(
     }  # fmt: skip
     train(objective, own.train, None, augment, settings, (seed, "images", "door"), device)
     weights = described(made.cpu(), augment, method, {"training": settings, "encoder": kind})
-    return Trained(made, weights.about).eval()
+    return Network(made, weights.about).eval()
 
 
-def network(source: str | Path_[str], *, weights: bool = True) -> Trained | Foreign:
+def network(source: str | Path_[str], *, weights: bool = True) -> Network | Foreign:
     """A trained network: of a file that a run wrote, or of torchvision or timm by name.
 
     ``source``: a safetensors file; ``torchvision:`` and a weights enum; or ``timm:`` and a model.
@@ -193,10 +192,16 @@ def probe(
     1.00 (0.61 to 1.00) of 6 test pictures
     """
     own = read(data, size=getattr(network, "size", size), seed=seed)
+    wanted = getattr(network, "size", own.size)
+    if own.size != wanted:
+        raise FeatlearnError(
+            f"data: pictures of {own.size} pixels; expected {wanted}, as the network's: "
+            f"images.read(..., size={wanted})"
+        )
     inner, plain = _sight(network)
     if isinstance(network, Network):
         inner = network.encoder
-    before, after = (extract(inner, _sized(part, network), plain, device=device).flatten(1)
+    before, after = (extract(inner, part, plain, device=device).flatten(1)
                      for part in (own.train, own.test))  # fmt: skip
     share = max(0.2, 1 / len(before))
     rows = split_rows(own.train_labels, {"chosen": share}, seed, "images", "door", "probe")
@@ -359,16 +364,6 @@ def _sight(network: nn.Module) -> tuple[nn.Module, Augment]:
     if isinstance(network, (Network, Foreign)):
         return network.network, network.plain
     return network, Augment({"preset": "none"})
-
-
-def _sized(pictures: Tensor, network: nn.Module) -> Tensor:
-    wanted = getattr(network, "size", pictures.shape[-1])
-    if pictures.shape[-1] != wanted:
-        raise FeatlearnError(
-            f"data: pictures of {pictures.shape[-1]} pixels; expected {wanted}, as the network's: "
-            f"images.read(..., size={wanted})"
-        )
-    return pictures
 
 
 def _activations(network: nn.Module, inputs: Tensor, layer: str | None) -> Tensor:

@@ -103,21 +103,15 @@ class Augment:
                       out=out[..., channel])  # fmt: skip
         return out.permute(0, 3, 1, 2)
 
-    def denormalise(self, images: Tensor) -> Tensor:
-        """Back to uint8 ``(B, 3, S, S)``, to look at."""
-        offset = self.offset.to(images.device).view(-1, 1, 1)
-        scale = torch.tensor(self.scale, device=images.device).view(-1, 1, 1)
-        return ((images - offset) / scale * 255).round().clamp(0, 255).to(torch.uint8)
 
-
-def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[float]]:
+def channel_statistics(images: Tensor) -> dict[str, list[float]]:
     """``mean`` and ``std`` of each channel as :class:`Augment` takes them, for values in [0, 1].
 
-    ``images`` (N, 3, S, S) uint8. ``at_most``: so many images, evenly spaced, are looked at. A
-    channel that does not vary has the std of one level.
+    ``images`` (N, 3, S, S) uint8, of which at most 10,000, evenly spaced, are looked at. A channel
+    that does not vary has the std of one level.
     """
     total, squares, pixels = torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), 0
-    for part in images[:: max(1, -(-len(images) // at_most))].split(256):  # type: ignore[no-untyped-call]
+    for part in images[:: max(1, -(-len(images) // 10_000))].split(256):  # type: ignore[no-untyped-call]
         values = part.to(torch.int64).transpose(0, 1).flatten(1)
         total += values.sum(1)
         squares += (values * values).sum(1)

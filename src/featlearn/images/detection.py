@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ import torch
 from torch import Tensor, nn
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
-from torchvision.models.detection.faster_rcnn import TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.seeds import derive_seed, seeded
+from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.data.cache import BOX_COLUMNS
 from featlearn.images.data.datasets import ImageSet
@@ -112,7 +111,7 @@ class Detector(Objective):
             rpn_batch_size_per_image=sampled_anchors,
             box_roi_pool=pooled,
             box_head=TwoMLPHead(maps.out_channels * roi_size**2, head_width),
-            box_predictor=_Predictor(head_width, classes + 1),
+            box_predictor=_predictor(head_width, classes + 1),
             box_batch_size_per_image=sampled_regions,
             box_detections_per_img=most_detections,
             box_score_thresh=least_score,
@@ -148,7 +147,9 @@ class Detector(Objective):
             {"boxes": one[there, :4], "labels": one[there, 4].long() + 1}  # 0 is the background
             for one, there in zip(labels, labels[..., 4] >= 0, strict=True)
         ]
-        with _named_sampling(draws, images.device):
+        # torchvision samples anchors and regions from PyTorch's own stream
+        with torch.random.fork_rng([images.device] if images.device.type == "cuda" else []):
+            draws.seed_torch("detection-samples", images.device)
             losses = self._run(images, targets)[1]
         return {"loss": torch.stack(list(losses.values())).sum(), **losses}
 
@@ -204,19 +205,13 @@ class _Maps(nn.Module):
         return self.pyramid(self._seen(images, self.out_channels))
 
 
-class _Predictor(nn.Module):
+def _predictor(width: int, classes: int) -> FastRCNNPredictor:
     """Class scores and box corrections of each region; starts near zero, as in the paper."""
-
-    def __init__(self, width: int, classes: int):
-        super().__init__()
-        self.scores, self.boxes = nn.Linear(width, classes), nn.Linear(width, 4 * classes)
-        nn.init.normal_(self.scores.weight, std=0.01)
-        nn.init.normal_(self.boxes.weight, std=0.001)
-        nn.init.zeros_(self.scores.bias)
-        nn.init.zeros_(self.boxes.bias)
-
-    def forward(self, regions: Tensor) -> tuple[Tensor, Tensor]:
-        return self.scores(regions), self.boxes(regions)
+    made = FastRCNNPredictor(width, classes)
+    for layer, std in ((made.cls_score, 0.01), (made.bbox_pred, 0.001)):
+        nn.init.normal_(layer.weight, std=std)
+        nn.init.zeros_(layer.bias)
+    return made
 
 
 def _anchors(
@@ -243,18 +238,6 @@ def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Te
     mirrored[..., 2] = images.shape[-1] - targets[..., 0]
     return (torch.where(chosen[:, None, None, None], images.flip(-1), images),
             torch.where(chosen[:, None, None], mirrored, targets))  # fmt: skip
-
-
-@contextmanager
-def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
-    """torchvision samples anchors and regions from PyTorch's own stream: name it for a while."""
-    first = 0 if draws.rows is None else draws.rows.start
-    seed = derive_seed(*draws.name, draws.step, "detection-samples", first)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.default_generator.manual_seed(seed)
-        if device.type == "cuda":
-            torch.cuda.manual_seed(seed)
-        yield
 
 
 def detect(
@@ -351,22 +334,18 @@ def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points:
     C, size, size).
     """
     # as torchvision's kernel: places of points need float32, whatever the network computes in
-    exact = torch.promote_types(maps.dtype, torch.float32)
-    with torch.autocast(maps.device.type, enabled=False):
-        return _pool(maps.to(exact), boxes, size, scale, points).to(maps.dtype)
-
-
-def _pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
+    exact = maps.to(torch.promote_types(maps.dtype, torch.float32))
     channels, height, width = maps.shape[1:]
     counts = [len(own) for own in boxes]
-    x0, y0, x1, y1 = (torch.cat(list(boxes)).to(maps.dtype) * scale).unbind(1)
-    rows = torch.split(interpolation(y0, y1, height, size, points), counts)
-    columns = interpolation(x0, x1, width, size, points)
-    # (H, C * W) of each map: all its regions in one product
-    flat = maps.permute(0, 2, 1, 3).flatten(2)
-    read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
-    pooled = read.view(len(columns), size * channels, width) @ columns.mT
-    return pooled.view(len(columns), size, channels, size).transpose(1, 2)
+    with torch.autocast(maps.device.type, enabled=False):
+        x0, y0, x1, y1 = (torch.cat(list(boxes)).to(exact.dtype) * scale).unbind(1)
+        rows = torch.split(interpolation(y0, y1, height, size, points), counts)
+        columns = interpolation(x0, x1, width, size, points)
+        # (H, C * W) of each map: all its regions in one product
+        flat = exact.permute(0, 2, 1, 3).flatten(2)
+        read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
+        pooled = read.view(len(columns), size * channels, width) @ columns.mT
+    return pooled.view(len(columns), size, channels, size).transpose(1, 2).to(maps.dtype)
 
 
 class RegionPooling(MultiScaleRoIAlign):  # type: ignore[misc]

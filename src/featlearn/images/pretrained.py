@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.files import Described, PathLike, read_tensors, write_tensors
+from featlearn.core.files import Described, PathLike, read_tensors
 from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import token_maps
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder, watched
-from featlearn.images.rng import Draws
 from featlearn.images.saved import Network, Viewer
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import evaluating
@@ -29,6 +25,28 @@ from featlearn.images.weights import find_weights, read_weights
 LIBRARIES = ("torchvision", "timm")
 #: Largest number, and most blocks, that the header of a file of weights may ask for.
 LARGEST, DEEPEST = 8192, 200
+_OPTION = {"minimum": -LARGEST, "maximum": LARGEST}
+_OF_CHANNELS = {"type": "array", "minItems": 3, "maxItems": 3}
+#: What such a header must be, as JSON Schema.
+HEADER: dict[str, Any] = {
+    "properties": {
+        "encoder": {
+            "type": "object",
+            "required": ["kind"],
+            "properties": {"kind": {"type": "string"}, "depth": {"maximum": DEEPEST}},
+            "additionalProperties": {
+                "type": ["number", "string", "boolean", "null", "array"],
+                "maxItems": DEEPEST,
+                "items": _OPTION,
+                **_OPTION,
+            },
+        },
+        "image_size": {"type": "integer", "minimum": 1, "maximum": LARGEST},
+        "classes": {"type": "array", "items": {"type": "string"}},
+        "mean": {**_OF_CHANNELS, "items": {"type": "number"}},
+        "std": {**_OF_CHANNELS, "items": {"type": "number", "exclusiveMinimum": 0}},
+    }
+}
 #: Largest image of a network of another library, which is tried out at this size and twice it.
 LARGEST_BORROWED = 1024
 
@@ -44,10 +62,6 @@ class Foreign(Viewer):
         super().__init__()
         self.network, self.size = network.eval(), size
         self.plain = Augment({"preset": "none", "mean": mean, "std": std})
-
-    def images(self, pictures: Tensor) -> Tensor:
-        """uint8 pixels (N, 3, S, S) as inputs of the network."""
-        return self.plain(pictures, Draws(("evaluation",), 0, len(pictures)))
 
     def forward(self, inputs: Tensor) -> Tensor:
         return self.network(inputs)
@@ -235,21 +249,7 @@ def _headless(network: Any, last: str) -> Any:
     return create_feature_extractor(network, {last: "maps"})
 
 
-class Trained(Network):
-    """A network in memory that can be written: as a run's, with all that it takes to use it."""
-
-    def save(self, file: PathLike) -> None:
-        """Write a safetensors file. Raises FeatlearnError if its name has another ending."""
-        file = Path(file)
-        if file.suffix != ".safetensors":
-            raise FeatlearnError(f"{file}: expected a name that ends in .safetensors")
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".save-") as staging:
-            staged = Path(staging) / file.name
-            write_tensors(Described(self.network.state_dict(), **self.about), staged)
-            staged.replace(file)
-
-
-def restored(path: PathLike) -> Trained:
+def restored(path: PathLike) -> Network:
     """The network of a safetensors file that a run wrote, in evaluation mode, on the CPU.
 
     Raises FeatlearnError if the file is damaged, does not say which network it is of, or the
@@ -277,7 +277,7 @@ def restored(path: PathLike) -> Trained:
         if isinstance(error, FeatlearnError):
             raise
         raise FeatlearnError(f"{path}: its tensors are not those of its header: {error}") from error
-    return Trained(network, about).eval()
+    return Network(network, about).eval()
 
 
 def _network(about: Mapping[str, Any]) -> nn.Module:
@@ -289,33 +289,9 @@ def _network(about: Mapping[str, Any]) -> nn.Module:
 
 def _check_header(about: Mapping[str, Any], path: str) -> None:
     """Refuse a header that asks for a network beyond measure, naming what is wrong."""
-    encoder, size, classes = (about.get(key) for key in ("encoder", "image_size", "classes"))
-    numbers = [about.get("mean"), about.get("std")]
-    wrong = None
-    if not isinstance(encoder, dict) or not isinstance(encoder.get("kind"), str):
-        wrong = "encoder"
-    elif not isinstance(size, int) or not 0 < size <= LARGEST:
-        wrong = "image_size"
-    elif not isinstance(classes, list) or not all(isinstance(one, str) for one in classes):
-        wrong = "classes"
-    elif not all(
-        isinstance(row, list)
-        and len(row) == 3
-        and all(isinstance(one, int | float) and math.isfinite(one) for one in row)
-        for row in numbers
-    ):
-        wrong = "mean or std"
-    elif min(about["std"]) <= 0:
-        wrong = f"std must be above 0, got {min(about['std'])}"
-    else:
-        for name, value in encoder.items():
-            parts = value if isinstance(value, list) else [value]
-            most = DEEPEST if name == "depth" else LARGEST
-            if len(parts) > DEEPEST or any(
-                isinstance(one, int | float) and not abs(one) <= most for one in parts
-            ):
-                wrong = f"encoder.{name}"
-    if wrong:
+    from featlearn.core.config import faults  # slow to import
+
+    if wrong := next(faults(about, HEADER), None):
         raise FeatlearnError(
             f"{path}: its header is not one that a run of featlearn wrote: {wrong}"
         )

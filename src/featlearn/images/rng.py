@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from featlearn.core.seeds import generator
+from featlearn.core.seeds import derive_seed, generator
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,11 @@ class Draws:
     def normal(self, purpose: str, *shape: int) -> Tensor:
         """Standard normal numbers: float32, ``(images of this process, *shape)``, on the CPU."""
         return torch.randn(self.size, *shape, generator=self.generator(purpose))[self._own]
+
+    def seed_torch(self, purpose: str, device: torch.device) -> None:
+        """Let PyTorch's own streams, which some layers draw from, go on from the stream's name."""
+        first = 0 if self.rows is None else self.rows.start
+        seed = derive_seed(*self.name, self.step, purpose, first)
+        torch.default_generator.manual_seed(seed)
+        if device.type == "cuda":
+            torch.cuda.manual_seed(seed)

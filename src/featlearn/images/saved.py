@@ -1,13 +1,14 @@
 """Weights that say which network they are of, and that network, ready to use.
 
 The header of a safetensors file has encoder and options, side and normalisation of the images,
-names of the classes, how it was trained, a digest of the config, and the version of featlearn.
+names of the classes, how it was trained, a digest of the config, and the version of this header.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from featlearn import __version__
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import Described, PathLike
+from featlearn.core.files import Described, PathLike, write_tensors
+from featlearn.core.provenance import FIXED_VERSION
 from featlearn.images.augment import Augment
 from featlearn.images.data.readers.decode import decode
 from featlearn.images.encoders import Encoder
@@ -43,7 +44,7 @@ def described(
     return Described(network.state_dict(), **encoder.built, mean=augment.mean.flatten().tolist(),
                      std=augment.std.flatten().tolist(), classes=list(classes),
                      several=isinstance(network, Classifier) and network.several, method=method,
-                     config=digest[:16], version=__version__)  # fmt: skip
+                     config=digest[:16], version=FIXED_VERSION)  # fmt: skip
 
 
 class Viewer(nn.Module):
@@ -52,9 +53,9 @@ class Viewer(nn.Module):
     size: int
     plain: Augment
 
-    def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
-        """Files at the network's size: uint8 (N, 3, S, S)."""
-        found = [decode(Path(file), self.size, resize)[0] for file in files]  # type: ignore[arg-type]
+    def pixels(self, files: Iterable[PathLike]) -> Tensor:
+        """Files at the network's size, the largest square in the middle: uint8 (N, 3, S, S)."""
+        found = [decode(Path(file), self.size, "crop")[0] for file in files]
         return torch.from_numpy(np.stack(found))
 
 
@@ -75,14 +76,13 @@ class Network(Viewer):
     def encoder(self) -> Encoder:
         return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
 
-    def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:
+    def images(self, pictures: Tensor | Iterable[PathLike]) -> Tensor:
         """Files, or uint8 pixels, as inputs of the network: float32 (N, 3, S, S).
 
-        ``resize``: of files, as in a config's ``data``. Raises FeatlearnError if a file is no
-        picture, or pixels have another type or size.
+        Raises FeatlearnError if a file is no picture, or pixels have another type or size.
         """
         if not isinstance(pictures, Tensor):
-            pictures = self.pixels(pictures, resize)
+            pictures = self.pixels(pictures)
         wanted = (3, self.size, self.size)
         if pictures.dtype != torch.uint8 or pictures.shape[1:] != wanted:
             raise FeatlearnError(
@@ -109,3 +109,13 @@ class Network(Viewer):
         with evaluating(self), torch.inference_mode():
             scores = self.network.scores(self.images(pictures))
             return scores.sigmoid() if self.network.several else scores.softmax(1)
+
+    def save(self, file: PathLike) -> None:
+        """Write a safetensors file. Raises FeatlearnError if its name has another ending."""
+        file = Path(file)
+        if file.suffix != ".safetensors":
+            raise FeatlearnError(f"{file}: expected a name that ends in .safetensors")
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".save-") as staging:
+            staged = Path(staging) / file.name
+            write_tensors(Described(self.network.state_dict(), **self.about), staged)
+            staged.replace(file)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -34,26 +33,11 @@ PREFIXES = (
 HEADS = ("fc.", "head.", "heads.head.", "classifier.")
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """What came of a file.
-
-    ``file``: that was read. ``head``: ``weight`` and ``bias`` of its classification head, if any;
-    not loaded. ``ignored``: names in the file that are no part of the encoder. ``kept``: names of
-    the encoder that keep the values they had.
-    """
-
-    file: Path
-    head: Weights
-    ignored: tuple[str, ...]
-    kept: tuple[str, ...]
-
-
 def load_weights(
     encoder: Encoder, source: str | Path, folder: str | Path | None = None,
     may_differ: Sequence[str] = (),
-) -> Loaded:  # fmt: skip
-    """Fill an encoder with weights.
+) -> Weights:  # fmt: skip
+    """Fill an encoder with weights; returns ``weight`` and ``bias`` of the file's head, if any.
 
     Checkpoints of torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood, and
     for networks of timm what timm itself converts. Positions of a vision transformer for another
@@ -70,16 +54,17 @@ def load_weights(
     read = read_weights(file)
     refuse_others(read, encoder, str(file))
     own = encoder.core.state_dict()
-    found, ignored = _without_prefix(_rename(read) if encoder.core is encoder else dict(read), own)
-    found, head = _without_head(encoder.understood(found))
+    found = _without_prefix(_rename(read) if encoder.core is encoder else dict(read), own)
+    found = encoder.understood(found)
+    head = {k.rpartition(".")[2]: v for k, v in found.items() if k.startswith(HEADS)}
+    found = {k: v for k, v in found.items() if not k.startswith(HEADS)}
     if isinstance(encoder, VisionTransformer):
         _fit_positions(found, encoder)
-    kept = tuple(name for name in own if name not in found and _may(name, may_differ))
-    extra = tuple(name for name in found if name not in own and _may(name, may_differ))
-    found = {name: value for name, value in found.items() if name not in extra}
-    _refuse_misfits(file, found, {k: v for k, v in own.items() if k not in kept}, encoder)
+    found = {k: v for k, v in found.items() if k in own or not _may(k, may_differ)}
+    own = {k: v for k, v in own.items() if k in found or not _may(k, may_differ)}
+    _refuse_misfits(file, found, own, encoder)
     encoder.core.load_state_dict(found, strict=False)
-    return Loaded(file, head, (*ignored, *extra), kept)
+    return head
 
 
 def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) -> None:
@@ -186,11 +171,10 @@ def from_beit(weights: Mapping[str, Tensor]) -> Weights:
     renamed = {}
     for name, value in weights.items():
         if name == "rel_pos_bias.relative_position_bias_table":  # one for all blocks
-            blocks = [
-                other for other in weights if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other)
-            ]
-            for block in blocks:
-                renamed[block.replace("norm1.bias", "attn.relative_position_bias_table")] = value
+            for norm in weights:
+                if re.fullmatch(r"blocks\.\d+\.norm1\.bias", norm):
+                    block = norm.removesuffix("norm1.bias")
+                    renamed[f"{block}attn.relative_position_bias_table"] = value
             continue
         if name.endswith(".attn.q_bias"):
             other = weights[name.replace("q_bias", "v_bias")]
@@ -210,19 +194,11 @@ def _rename(weights: Weights) -> Weights:
     return weights
 
 
-def _without_prefix(found: Weights, own: Mapping[str, Any]) -> tuple[Weights, tuple[str, ...]]:
-    """The weights below the prefix that fits best, and the names of the others."""
+def _without_prefix(found: Weights, own: Mapping[str, Any]) -> Weights:
+    """The weights below the prefix that fits best."""
     matches = {p: sum(p + name in found for name in own) for p in PREFIXES}
     prefix = max(PREFIXES, key=lambda p: matches[p])  # the first of equals
-    inside = {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
-    return inside, tuple(name for name in found if not name.startswith(prefix))
-
-
-def _without_head(found: Weights) -> tuple[Weights, Weights]:
-    head = {
-        name.rpartition(".")[2]: value for name, value in found.items() if name.startswith(HEADS)
-    }
-    return {k: v for k, v in found.items() if not k.startswith(HEADS)}, head
+    return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
 
 
 def _refuse_misfits(

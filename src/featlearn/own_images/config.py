@@ -63,8 +63,7 @@ def map_panels(real_images: Mapping[str, Any]) -> list[list[tuple[str, str]]]:
         panel += [(name, start) for start in starts(settings) if not (panel and start == RANDOM)]
 
     def order(column: tuple[str, str]) -> int:
-        name, start = column
-        method = method_of(real_images[name], start)
+        method = method_of(real_images[column[0]], column[1])
         return MAP_ORDER.index(method) if method in MAP_ORDER else len(MAP_ORDER)
 
     return [sorted(panel, key=order) for panel in panels.values()]

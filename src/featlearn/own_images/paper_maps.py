@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from featlearn.core.files import read_tensors
 from featlearn.images.api import heat_maps
 from featlearn.images.figures import enlarged, height_of, image_cell, page, slots
 from featlearn.images.train.features import extract
-from featlearn.own_images.analysis import METHODS, short
-from featlearn.own_images.config import RANDOM, method_of
-from featlearn.own_images.experiment import RealExperiment
+from featlearn.own_images.analysis import short
+from featlearn.own_images.pictures import classifiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
@@ -69,14 +67,7 @@ class Seen:
 
 def maps(job: Job) -> Figure:
     """Draw the figure that the job's wildcard names, of classifiers of the first replicate."""
-    trained, files = {}, job.files("classifiers")
-    for (name, start), file in zip(job.params.columns, files, strict=True):
-        settings = job.config[name]
-        cache = job.results / job.params.cache
-        one = RealExperiment(name, settings, cache, job.seed, 0, job.device)
-        method = method_of(settings, start)
-        head = "supervised" if start == RANDOM else METHODS.get(method, method)
-        trained[head] = one, one.classifier(one.encoder(), read_tensors(file))
+    trained = classifiers(job, job.params.columns, iter(job.files("classifiers")))
     test = next(iter(trained.values()))[0].test
     right = torch.ones(len(test), dtype=torch.bool)
     for one, network in trained.values():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -62,6 +63,25 @@ def pictures(job: Job) -> Figure:
     return drawn
 
 
+def classifiers(
+    job: Job, columns: Iterable[tuple[str, str]], files: Iterator[Path]
+) -> dict[str, tuple[RealExperiment, Classifier]]:
+    """Classifiers of data sets and starts, by how they were trained, each with its experiment.
+
+    ``files``: their weights in the first replicate, of which as many are taken.
+    """
+    trained: dict[str, tuple[RealExperiment, Classifier]] = {}
+    for name, start in columns:
+        job.tell(f"{name}, {start}")
+        settings, cache = job.config[name], job.results / job.params.cache
+        one = RealExperiment(name, settings, cache, job.seed, 0, job.device)
+        method = method_of(settings, start)
+        head = "supervised" if start == RANDOM else METHODS.get(method, method)
+        head = f"{head} ({name})" if head in trained else head
+        trained[head] = one, one.classifier(one.encoder(), read_tensors(next(files)))
+    return trained
+
+
 def panel(
     title: str, experiments: Mapping[str, tuple[RealExperiment, Classifier]], count: int
 ) -> Panel:
@@ -96,19 +116,10 @@ def maps(job: Job) -> Figure:
     Eigen-CAM maps of classifiers with the most labels, beside the image: labels only, then
     pre-trained and fine-tuned. Below a picture is its class, below a map a wrong answer.
     """
-    cache = job.results / job.params.cache
     files = iter(job.files("classifiers"))
     panels = []
     for columns in map_panels(job.config):
-        trained: dict[str, tuple[RealExperiment, Classifier]] = {}
-        for name, start in columns:
-            job.tell(f"{name}, {start}")
-            settings = job.config[name]
-            one = RealExperiment(name, settings, cache, job.seed, 0, job.device)
-            method = method_of(settings, start)
-            head = "supervised" if start == RANDOM else METHODS.get(method, method)
-            head = f"{head} ({name})" if head in trained else head
-            trained[head] = one, one.classifier(one.encoder(), read_tensors(next(files)))
+        trained = classifiers(job, columns, files)
         names = ", ".join(dict.fromkeys(name for name, _ in columns))
         panels.append(panel(names, trained, job.config[columns[0][0]]["shown"]))
     return maps_figure(panels)

@@ -49,18 +49,17 @@ def token_maps(tokens: Tensor, grid: tuple[int, int], leading: int = 1) -> Tenso
 
 
 @torch.no_grad()
-def eigen_cam(activations: Tensor, *, centred: bool = True) -> Tensor:
+def eigen_cam(activations: Tensor) -> Tensor:
     """Eigen-CAM of a batch of activations: signed projections (B, h, w), float32 or float64.
 
-    A map is 0 where the activations are not finite, or the same everywhere. The sign of a singular
-    vector is free: here a map is positive where the layer is active, by its inner product with the
-    squared norms of the positions less their mean. Where that is zero up to rounding, the sum of
-    the map's cubes decides, and last its largest value.
+    Each channel's mean is taken off first, as common implementations do, the paper not. A map is 0
+    where the activations are not finite, or the same everywhere. The sign of a singular vector is
+    free: here a map is positive where the layer is active, by its inner product with the squared
+    norms of the positions less their mean. Where that is zero up to rounding, the sum of the map's
+    cubes decides, and last its largest value.
 
     ``activations``: (B, C, h, w), any floating-point type; computed in float32, or in float64 if
-    given so. ``centred``: take off each channel's mean first, as common implementations do, the
-    paper not; then the sum of a map decides its sign. Raises ValueError if the activations have
-    other axes or types.
+    given so. Raises ValueError if the activations have other axes or types.
     """
     if activations.ndim != 4 or not activations.is_floating_point():
         raise ValueError(
@@ -70,10 +69,10 @@ def eigen_cam(activations: Tensor, *, centred: bool = True) -> Tensor:
     if activations.dtype in (torch.float16, torch.bfloat16):
         activations = activations.float()
     x = activations.flatten(2)
-    maps, energy = _cam(x, centred)
+    maps, energy = _cam(x)
     odd = ~((energy > SAFE[0]) & (energy < SAFE[1]))
     if bool(odd.any()):
-        maps = _with_odd_images(maps, x, odd, centred)
+        maps = _with_odd_images(maps, x, odd)
     return maps.reshape(len(x), *activations.shape[2:])
 
 
@@ -90,21 +89,21 @@ def heat(maps: Tensor, size: tuple[int, int]) -> Tensor:
     return F.interpolate(scaled, size=size, mode="bilinear", align_corners=False)[:, 0]
 
 
-def _cam(x: Tensor, centred: bool) -> tuple[Tensor, Tensor]:
+def _cam(x: Tensor) -> tuple[Tensor, Tensor]:
     """Maps (B, P) of activations (B, C, P), and the activations' energy (B,)."""
     gram_of = _by_positions if x.shape[2] <= x.shape[1] else _by_channels
-    maps, energy, varies = gram_of(x, centred)
-    maps = maps * _signs(maps, energy, centred)[:, None]
+    maps, energy, varies = gram_of(x)
+    maps = maps * _signs(maps, energy)[:, None]
     return torch.where(varies[:, None], maps, 0), energy.sum(1)
 
 
-def _with_odd_images(maps: Tensor, x: Tensor, odd: Tensor, centred: bool) -> Tensor:
+def _with_odd_images(maps: Tensor, x: Tensor, odd: Tensor) -> Tensor:
     """The same with those images done again whose energy overflows, vanishes or is not a number."""
     chosen = x[odd]
     finite = chosen.isfinite().flatten(1).all(1)
     chosen = chosen.masked_fill(~finite[:, None, None], 0)
     scale = chosen.abs().amax((1, 2)).clamp_min(torch.finfo(x.dtype).tiny)
-    again, _ = _cam(chosen / scale[:, None, None], centred)
+    again, _ = _cam(chosen / scale[:, None, None])
     again = torch.where(finite[:, None], again * scale[:, None], 0)
     return maps.masked_scatter(odd[:, None].expand_as(maps), again)
 
@@ -113,25 +112,24 @@ def _with_odd_images(maps: Tensor, x: Tensor, odd: Tensor, centred: bool) -> Ten
 _Parts = tuple[Tensor, Tensor, Tensor]
 
 
-def _by_positions(x: Tensor, centred: bool) -> _Parts:
+def _by_positions(x: Tensor) -> _Parts:
     """From the Gram matrix of the positions, (B, P, P); ``x`` is (B, C, P)."""
     gram = x.mT @ x
     energy = gram.diagonal(dim1=1, dim2=2).clone()
     raw = energy.sum(1)
-    if centred:
-        exact = _trace(_centred_gram(gram)) * MEAN_DOMINATES < raw
-        if bool(exact.any()):
-            rest = x[exact] - x[exact].mean(2, keepdim=True)
-            gram[exact] = rest.mT @ rest
+    exact = _trace(_centred_gram(gram)) * MEAN_DOMINATES < raw
+    if bool(exact.any()):
+        rest = x[exact] - x[exact].mean(2, keepdim=True)
+        gram[exact] = rest.mT @ rest
     vectors, values, trace = _leading_eigenvector(gram)
     maps = vectors * values.clamp_min(0).sqrt()[:, None]
     return maps, energy, trace > CONSTANT * raw
 
 
-def _by_channels(x: Tensor, centred: bool) -> _Parts:
+def _by_channels(x: Tensor) -> _Parts:
     """From the Gram matrix of the channels, (B, C, C); ``x`` is (B, C, P)."""
     energy = x.square().sum(1)
-    rest = x - x.mean(2, keepdim=True) if centred else x
+    rest = x - x.mean(2, keepdim=True)
     gram = rest @ rest.mT
     vectors, _, trace = _leading_eigenvector(gram)
     return _times(vectors, rest), energy, trace > CONSTANT * energy.sum(1)
@@ -223,12 +221,10 @@ def _lead(values: Tensor, squares: Tensor) -> Tensor:
     return values - (squares - values.square()).clamp_min(0).sqrt()
 
 
-def _signs(maps: Tensor, energy: Tensor, centred: bool) -> Tensor:
+def _signs(maps: Tensor, energy: Tensor) -> Tensor:
     """+1 or -1 for each map (B, P), by the rule of :func:`eigen_cam`."""
-    weight = energy - energy.mean(1, keepdim=True) if centred else torch.ones_like(energy)
-    rules = (weight, maps.square())
     sign = torch.zeros_like(maps[:, 0])
-    for rule in rules:
+    for rule in (energy - energy.mean(1, keepdim=True), maps.square()):
         inner = (maps * rule).sum(1)
         possible = torch.linalg.vector_norm(maps, dim=1) * torch.linalg.vector_norm(rule, dim=1)
         decided = inner.abs() > UNDECIDED * possible
@@ -288,7 +284,7 @@ HIT_SHARE = 0.5
 class PartUse:
     """How heat lies on the parts of each image; absent parts hold 0 or False.
 
-    ``hit`` (B, P): mean heat on the part's pixels is at least a share of the image's maximum.
+    ``hit`` (B, P): mean heat on the part's pixels is at least half of the image's maximum.
     ``share`` (B, P): part of the image's heat that lies on the part's pixels. ``density`` (B, P):
     ``share`` over the part's share of the pixels: 1 for even heat. ``pointed`` (B, P): the hottest
     pixel lies on the part (the pointing game). ``entropy`` (B,): of the heat on the image's parts
@@ -307,12 +303,11 @@ class PartUse:
         return self.hit.sum(1)
 
 
-def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartUse:
+def part_use(heat: Tensor, masks: Tensor) -> PartUse:
     """Count which parts the heat of a batch lies on.
 
     ``heat``: (B, H, W), not negative. ``masks``: pixels of each part, bool (B, P, H, W); an absent
-    part has none. ``hit_share``: of the image's largest heat, which a hit part's mean reaches.
-    Raises ValueError if shapes do not match or the heat is negative somewhere.
+    part has none. Raises ValueError if shapes do not match or the heat is negative somewhere.
     """
     if masks.ndim != 4 or heat.shape != (len(masks), *masks.shape[2:]):
         raise ValueError(
@@ -328,7 +323,7 @@ def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartU
     share = on_part / total.clamp_min(torch.finfo(flat.dtype).tiny)
     hottest = flat.argmax(1)[:, None, None].expand(-1, parts.shape[1], 1)
     warm = highest > 0
-    return PartUse(hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm, share=share,
+    return PartUse(hit=(on_part >= HIT_SHARE * highest * pixels) & (pixels > 0) & warm, share=share,
                    density=share * parts.shape[2] / pixels.clamp_min(1),
                    pointed=parts.gather(2, hottest)[:, :, 0] & warm,
                    entropy=_relative_entropy(on_part, pixels > 0))  # fmt: skip

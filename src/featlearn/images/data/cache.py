@@ -30,7 +30,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,21 +130,12 @@ def locked(path: Path) -> Iterator[None]:
 
 def _key(source: Source, settings: Mapping[str, Any]) -> str:
     root = place(settings)
-    listing = []
-    for path in source.files:
-        listing.append(listed(path, root))
-    made_from = [
-        FORMAT, version("pillow"), source.what, source.classes, sorted(_pixel_part(settings)),
-        listing,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
-
-
-def _pixel_part(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The settings that change pixels, labels, or what counts as an image."""
-    return [(name, value) for name, value in settings.items()
-            if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
-            and value is not None]  # fmt: skip
+    files = [listed(path, root) for path in source.files]
+    # what changes neither pixels nor labels, nor what counts as an image
+    others = ("path", "root", "workers", "broken", "shares", "splits", "together")
+    told = {k: v for k, v in settings.items() if k not in others and v is not None}
+    made_from = [FORMAT, version("pillow"), source.what, source.classes, sorted(told.items())]
+    return hashlib.sha256(json.dumps([*made_from, files]).encode()).hexdigest()[:40]
 
 
 def _checksum(path: Path) -> str:
@@ -165,50 +156,43 @@ def _blocks_agree(path: Path, blocks: list[int], size: int) -> bool:
     return True
 
 
-class _Pixels:
-    """Appends to a file and keeps a checksum of each block of it, and a digest of all."""
-
-    def __init__(self, file: BinaryIO):
-        self.file, self.blocks, self.filled = file, [0], 0
-        self.all = hashlib.sha256()
-
-    def write(self, image: NDArray[np.uint8]) -> None:
-        content = image.tobytes()
-        self.file.write(content)
-        self.all.update(content)
-        while len(content):
-            room = BLOCK - self.filled
-            if room == 0:
-                self.blocks.append(0)
-                self.filled, room = 0, BLOCK
-            part, content = content[:room], content[room:]
-            self.blocks[-1] = zlib.crc32(part, self.blocks[-1])
-            self.filled += len(part)
+def _write_pixels(staged: Path, images: Iterable[NDArray[np.uint8]]) -> dict[str, Any]:
+    """Write images; a checksum of each block of the file, and a digest of all."""
+    blocks, whole = list[int](), hashlib.sha256()
+    with open(staged / "images.u8", "wb+") as file:
+        for image in images:
+            file.write(image.tobytes())
+        file.flush()
+        os.fsync(file.fileno())
+        file.seek(0)
+        while block := file.read(BLOCK):
+            blocks.append(zlib.crc32(block))
+            whole.update(block)
+    return {"blocks": blocks, "sha256": whole.hexdigest()}
 
 
 def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     boxes: list[dict[str, Any]] = []
     faults: list[dict[str, Any]] = []
-    with open(staged / "images.u8", "wb") as file:
-        pixels = _Pixels(file)
+
+    def usable() -> Iterator[NDArray[np.uint8]]:
         for record, image, objects, fault in _decoded(source, settings):
             if image is None:
                 faults.append({"file": record.name, "reason": fault})
                 continue
-            boxes += [{"image": len(rows), **found} for found in objects]
+            boxes.extend({"image": len(rows), **found} for found in objects)
             rows.append({"name": record.name, "label": record.label})
-            pixels.write(image)
-        file.flush()
-        os.fsync(file.fileno())
+            yield image
+
+    made = _write_pixels(staged, usable())
     if not rows:
         first = "".join(f"\n  {fault['file']}: {fault['reason']}" for fault in faults[:10])
         raise FeatlearnError(f"{source.what}: no image can be used ({len(faults)} found){first}")
     _write_tables(staged, rows, boxes, faults)
     return {
         "count": len(rows), "size": settings["size"], "classes": list(source.classes),
-        "boxes": source.boxes, "what": source.what, "blocks": pixels.blocks,
-        "sha256": pixels.all.hexdigest(),
+        "boxes": source.boxes, "what": source.what, **made,
     }  # fmt: skip
 
 
@@ -274,19 +258,12 @@ def _copy_into(staged: Path, whole: Path, rows: NDArray[np.int64]) -> dict[str, 
     meta = read_meta(whole)
     shape = (meta["count"], 3, meta["size"], meta["size"])
     source = np.memmap(whole / "images.u8", np.uint8, "r", shape=shape)
-    with open(staged / "images.u8", "wb") as file:
-        pixels = _Pixels(file)
-        for row in rows:
-            pixels.write(source[row])
-        file.flush()
-        os.fsync(file.fileno())
     write_parquet(
         read_table(whole, "rows").iloc[rows].reset_index(drop=True), staged / "rows.parquet"
     )
     write_parquet(chosen_boxes(read_table(whole, "boxes"), rows), staged / "boxes.parquet")
     write_parquet(read_table(whole, "faults"), staged / "faults.parquet")
-    made = {"count": len(rows), "blocks": pixels.blocks, "sha256": pixels.all.hexdigest()}
-    return meta | made
+    return meta | {"count": len(rows)} | _write_pixels(staged, (source[row] for row in rows))
 
 
 def chosen_boxes(boxes: pd.DataFrame, rows: NDArray[np.int64]) -> pd.DataFrame:

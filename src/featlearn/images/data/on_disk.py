@@ -84,7 +84,8 @@ def _part(part: str, folder: Path, wanted: tuple[str, ...], follow: bool) -> See
     for entry in _entries(folder):
         if entry.name.startswith("."):
             continue
-        if not _is_folder(entry):
+        _refuse_loop(Path(entry.path))
+        if not entry.is_dir():
             _note(Path(entry.path), folder, unread)
             continue
         count, below = 0, set()
@@ -115,11 +116,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise _unreadable(folder, error) from error
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    _refuse_loop(Path(entry.path))
-    return entry.is_dir()
 
 
 def _walk(top: Path, follow: bool) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -249,10 +245,8 @@ def is_file(name: str | os.PathLike[str]) -> bool:
 
 def listing_digest(opened: Mapping[str, Source], data: Mapping[str, Any]) -> str:
     """A digest of names, sizes and times of change of the files of every split of ``data``."""
-    listing, root = [], place(data)
-    for split, source in opened.items():
-        for path in source.files:
-            listing.append([split, *listed(path, root)])
+    root = place(data)
+    listing = [[split, *listed(path, root)] for split, one in opened.items() for path in one.files]
     return hashlib.sha256(json.dumps(listing).encode()).hexdigest()[:16]
 
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from featlearn.core.checks import unknown
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.encoders.cifar import CifarResNet
 from featlearn.images.encoders.convolutional import (
     AlexNet,
+    CifarResNet,
     ResNet,
     SmallPlainNet,
     SmallResNet,

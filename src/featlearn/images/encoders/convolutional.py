@@ -9,100 +9,90 @@ from functools import partial
 from torch import Tensor, nn
 from torch.nn import functional
 
+from featlearn.core.checks import must
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder, Shortcut, initialise_convolutions, normalisation
 
 
-class BasicBlock(nn.Module):
-    """Two 3x3 convolutions beside a shortcut: (B, channels_in, H, W) to (B, planes, h, w).
+class ResidualBlock(nn.Module):
+    """Convolutions beside a shortcut: (B, channels_in, H, W) to (B, channels, h, w).
 
-    Here and in :class:`Bottleneck` names, arithmetic and order of random weights are torchvision's.
+    ``sizes``: of each convolution channels, side of the kernel and stride. Names, arithmetic and
+    order of random weights are those of torchvision's BasicBlock and Bottleneck.
     """
 
-    expansion = 1
-
     def __init__(
-        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
-        make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
+        self, channels_in: int, sizes: Sequence[tuple[int, int, int]], shortcut: nn.Module | None,
+        make_norm: Callable[[int], nn.Module],
     ):  # fmt: skip
         super().__init__()
-        self.conv1 = nn.Conv2d(channels_in, planes, 3, stride, 1, bias=False)
-        self.bn1 = make_norm(planes)
-        self.relu = nn.ReLU(inplace=True)
-        self.conv2 = nn.Conv2d(planes, planes, 3, 1, 1, bias=False)
-        self.bn2 = make_norm(planes)
-        self.downsample = shortcut
-
-    def forward(self, x: Tensor) -> Tensor:
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.bn2(self.conv2(out))
-        out += x if self.downsample is None else self.downsample(x)
-        return self.relu(out)
-
-
-class Bottleneck(nn.Module):
-    """Convolutions 1x1, 3x3 (with the stride) and 1x1 beside a shortcut, to 4 planes channels."""
-
-    expansion = 4
-
-    def __init__(
-        self, channels_in: int, planes: int, stride: int = 1, shortcut: nn.Module | None = None,
-        make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
-    ):  # fmt: skip
-        super().__init__()
-        channels = planes * self.expansion
-        self.conv1 = nn.Conv2d(channels_in, planes, 1, bias=False)
-        self.bn1 = make_norm(planes)
-        self.conv2 = nn.Conv2d(planes, planes, 3, stride, 1, bias=False)
-        self.bn2 = make_norm(planes)
-        self.conv3 = nn.Conv2d(planes, channels, 1, bias=False)
-        self.bn3 = make_norm(channels)
+        self.names = [(f"conv{number}", f"bn{number}") for number in range(1, len(sizes) + 1)]
+        for (conv, norm), (channels, kernel, stride) in zip(self.names, sizes, strict=True):
+            made = nn.Conv2d(channels_in, channels, kernel, stride, kernel // 2, bias=False)
+            self.add_module(conv, made)
+            self.add_module(norm, make_norm(channels))
+            channels_in = channels
         self.relu = nn.ReLU(inplace=True)
         self.downsample = shortcut
 
     def forward(self, x: Tensor) -> Tensor:
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.relu(self.bn2(self.conv2(out)))
-        out = self.bn3(self.conv3(out))
+        out = x
+        for number, (conv, norm) in enumerate(self.names):
+            out = self.relu(out) if number else out
+            out = getattr(self, norm)(getattr(self, conv)(out))
         out += x if self.downsample is None else self.downsample(x)
         return self.relu(out)
 
 
-Block = type[BasicBlock] | type[Bottleneck]
-#: Block and number of blocks of each stage, by the number of layers.
-LAYOUTS: dict[int, tuple[Block, tuple[int, ...]]] = {
-    18: (BasicBlock, (2, 2, 2, 2)),
-    50: (Bottleneck, (3, 4, 6, 3)),
-}
+#: Blocks of each stage by the number of layers, and whether they have three convolutions and four
+#: times the channels.
+LAYOUTS = {18: ((2, 2, 2, 2), False), 50: ((3, 4, 6, 3), True)}
 
 
 def _stage(
-    block: Block, channels_in: int, planes: int, blocks: int, stride: int, norm: str
+    channels_in: int, planes: int, blocks: int, stride: int, norm: str, bottleneck: bool
 ) -> nn.Sequential:
     """``blocks`` residual blocks in torchvision's layout; the first one changes size and width."""
     make_norm = partial(normalisation, norm)
-    channels = planes * block.expansion
-    shortcut = None
-    if stride != 1 or channels_in != channels:
-        shortcut = nn.Sequential(Shortcut(channels_in, channels, stride), make_norm(channels))
-    parts = [block(channels_in, planes, stride, shortcut, make_norm)]
-    parts += [block(channels, planes, make_norm=make_norm) for _ in range(blocks - 1)]
+    channels = 4 * planes if bottleneck else planes
+    parts: list[nn.Module] = []
+    for before, step in [(channels_in, stride), *[(channels, 1)] * (blocks - 1)]:
+        sizes = [(planes, 3, step), (planes, 3, 1)]
+        if bottleneck:
+            sizes = [(planes, 1, 1), (planes, 3, step), (channels, 1, 1)]
+        shortcut = None
+        if step != 1 or before != channels:
+            shortcut = nn.Sequential(Shortcut(before, channels, step), make_norm(channels))
+        parts.append(ResidualBlock(before, sizes, shortcut, make_norm))
     return nn.Sequential(*parts)
 
 
 class ResidualNet(Encoder):
-    """Residual stages ``layer1``, ``layer2``, ... behind a stem (He et al. 2016)."""
+    """Residual stages ``layer1``, ``layer2``, ... behind a stem (He et al. 2016).
 
-    stages: tuple[str, ...]
-    conv1: nn.Conv2d
-    bn1: nn.Module
-    relu: nn.ReLU
-    maxpool: nn.Module
+    ``kernel``, ``stride``: of the first convolution. ``pooled``: whether a max-pool halves the maps
+    behind it. ``planes``, ``blocks``: channels and number of blocks of each stage.
+    """
 
-    def _finish(self, depths: Sequence[int]) -> None:
+    def __init__(
+        self, kernel: int, stride: int, pooled: bool, planes: Sequence[int], blocks: Sequence[int],
+        norm: str, bottleneck: bool = False,
+    ):  # fmt: skip
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, planes[0], kernel, stride, kernel // 2, bias=False)
+        self.bn1 = normalisation(norm, planes[0])
+        self.relu = nn.ReLU(inplace=True)
+        self.maxpool = nn.MaxPool2d(3, 2, 1) if pooled else nn.Identity()
+        self.stages = tuple(f"layer{number}" for number in range(1, len(planes) + 1))
+        self.width = self.stem_width = planes[0]
+        for name, wide, count in zip(self.stages, planes, blocks, strict=True):
+            step = 1 if name == "layer1" else 2
+            self.add_module(name, _stage(self.width, wide, count, step, norm, bottleneck))
+            self.width = 4 * wide if bottleneck else wide
+        self.stem_stride = 2 * stride if pooled else stride
+        self.stride = self.stem_stride * 2 ** (len(planes) - 1)
+        self.depth, self.cam_layer = sum(blocks), self.stages[-1]
         initialise_convolutions(self)
-        self.depth = sum(depths)
-        self.cam_layer = self.stages[-1]
 
     def stem(self, images: Tensor) -> Tensor:
         return self.maxpool(self.relu(self.bn1(self.conv1(images))))
@@ -131,19 +121,7 @@ class SmallResNet(ResidualNet):
         self, widths: Sequence[int] = (16, 32, 64), blocks: int = 1, norm: str = "batch",
         stem_stride: int = 1,
     ):  # fmt: skip
-        super().__init__()
-        self.conv1 = nn.Conv2d(3, widths[0], 3, stem_stride, 1, bias=False)
-        self.bn1 = normalisation(norm, widths[0])
-        self.relu = nn.ReLU(inplace=True)
-        self.maxpool = nn.Identity()
-        self.stages = tuple(f"layer{number + 1}" for number in range(len(widths)))
-        before = [widths[0], *widths]
-        for number, (name, planes) in enumerate(zip(self.stages, widths, strict=True)):
-            stride = 1 if number == 0 else 2
-            self.add_module(name, _stage(BasicBlock, before[number], planes, blocks, stride, norm))
-        self.width, self.stem_width, self.stem_stride = widths[-1], widths[0], stem_stride
-        self.stride = stem_stride * 2 ** (len(widths) - 1)
-        self._finish([blocks] * len(widths))
+        super().__init__(3, stem_stride, False, widths, [blocks] * len(widths), norm)
 
 
 class ResNet(ResidualNet):
@@ -156,30 +134,47 @@ class ResNet(ResidualNet):
         self, layers: int, stem: str = "imagenet", width_multiplier: float = 1.0,
         norm: str = "batch",
     ):  # fmt: skip
-        super().__init__()
-        block, counts = LAYOUTS[layers]
         if stem not in ("imagenet", "cifar", "stl"):
             raise ConfigError(f"encoder.stem: {stem!r}; expected imagenet, cifar or stl")
         planes = round(64 * width_multiplier)
         if planes < 1:
             raise ConfigError(f"encoder.width_multiplier: {width_multiplier}; no channel is left")
-        large = stem == "imagenet"
-        kernel, stride, padding = (7, 2, 3) if large else (3, 1, 1)
-        self.conv1 = nn.Conv2d(3, planes, kernel, stride, padding, bias=False)
-        self.bn1 = normalisation(norm, planes)
-        self.relu = nn.ReLU(inplace=True)
-        self.maxpool = nn.Identity() if stem == "cifar" else nn.MaxPool2d(3, 2, 1)
-        self.stages = ("layer1", "layer2", "layer3", "layer4")
-        channels = planes
-        for number, (name, blocks) in enumerate(zip(self.stages, counts, strict=True)):
-            wide = planes * 2**number
-            step = 1 if number == 0 else 2
-            self.add_module(name, _stage(block, channels, wide, blocks, step, norm))
-            channels = wide * block.expansion
-        self.width, self.stem_width = channels, planes
-        self.stem_stride = {"imagenet": 4, "cifar": 1, "stl": 2}[stem]
-        self.stride = self.stem_stride * 8
-        self._finish(counts)
+        kernel, stride = (7, 2) if stem == "imagenet" else (3, 1)
+        blocks, bottleneck = LAYOUTS[layers]
+        widths = [planes * 2**number for number in range(4)]
+        super().__init__(kernel, stride, stem != "cifar", widths, blocks, norm, bottleneck)
+
+
+class Padded(nn.Module):
+    """Shortcut of option A, without weights: (B, C, H, W) to (B, 2 C, ceil(H / 2), ceil(W / 2)).
+
+    Every second cell, between channels of zeros.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        beside = x.shape[1] // 2
+        return functional.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, beside, beside))
+
+
+class CifarResNet(SmallResNet):
+    """ResNet-20, -32, -44, -56, -110 for CIFAR-10 (He et al. 2016, section 4.2).
+
+    Three stages of ``(layers - 2) / 6`` basic blocks, of widths 16, 32 and 64. Names are those of
+    akamaster/pytorch_resnet_cifar10, whose weights fit. Raises ConfigError if ``layers`` is another
+    number.
+    """
+
+    def __init__(self, layers: int = 20):
+        blocks, rest = divmod(layers - 2, 6)
+        if rest or blocks < 1:
+            raise ConfigError(must("encoder.layers", "2 more than a multiple of 6", layers))
+        super().__init__((16, 32, 64), blocks)
+        for stage in ("layer2", "layer3"):
+            self.get_submodule(f"{stage}.0").downsample = Padded()
+
+    def understood(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The head, ``linear`` in the file, under a name that tells it as one."""
+        return {name.replace("linear.", "fc."): value for name, value in weights.items()}
 
 
 class WideBlock(nn.Module):

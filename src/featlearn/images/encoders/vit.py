@@ -5,6 +5,8 @@ Checkpoints of DeiT, MAE and timm load as they are. Shapes: B images, N patches,
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -40,18 +42,6 @@ class Attention(nn.Module):
         return self.proj(mixed.transpose(1, 2).flatten(2))
 
 
-class Mlp(nn.Module):
-    """Two layers with a GELU between them, the same for every token."""
-
-    def __init__(self, width: int, hidden: int):
-        super().__init__()
-        self.fc1 = nn.Linear(width, hidden)
-        self.fc2 = nn.Linear(hidden, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.fc2(F.gelu(self.fc1(x)))
-
-
 class LayerScale(nn.Module):
     """A learned factor for each feature of a branch (Touvron et al. 2021)."""
 
@@ -75,23 +65,16 @@ class Block(nn.Module):
         self.attn = Attention(width, heads, distances)
         self.ls1 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
         self.norm2 = nn.LayerNorm(width, EPSILON)
-        self.mlp = Mlp(width, round(width * mlp_ratio))
+        hidden = round(width * mlp_ratio)
+        self.mlp = nn.Sequential()
+        self.mlp.add_module("fc1", nn.Linear(width, hidden))
+        self.mlp.add_module("act", nn.GELU())
+        self.mlp.add_module("fc2", nn.Linear(hidden, width))
         self.ls2 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
 
     def forward(self, x: Tensor, kinds: Tensor | None = None) -> Tensor:
         x = x + self.ls1(self.attn(self.norm1(x), kinds))
         return x + self.ls2(self.mlp(self.norm2(x)))
-
-
-class PatchEmbedding(nn.Module):
-    """Each patch's pixels times one matrix: (B, 3, H, W) to (B, D, H / patch, W / patch)."""
-
-    def __init__(self, patch: int, width: int):
-        super().__init__()
-        self.proj = nn.Conv2d(3, width, patch, patch)
-
-    def forward(self, images: Tensor) -> Tensor:
-        return self.proj(images)
 
 
 class VisionTransformer(Encoder):
@@ -127,7 +110,7 @@ class VisionTransformer(Encoder):
                 f"encoder.patch: {patch}; expected a divisor of the image {self.size}"
             )
         self.leading = int(class_token)  # tokens in front of the patches
-        self.patch_embed = PatchEmbedding(patch, width)
+        self.patch_embed = nn.Sequential(OrderedDict(proj=nn.Conv2d(3, width, patch, patch)))
         if class_token:
             self.cls_token = nn.Parameter(torch.empty(1, 1, width))
         distances = self._make_positions(positions)
@@ -158,9 +141,9 @@ class VisionTransformer(Encoder):
     def _initialise(self, positions: str) -> None:
         """As MAE: Xavier uniform for matrices, standard deviation 0.02 for tokens."""
         initialise_transformer(self)
-        weight = self.patch_embed.proj.weight
+        weight, bias = self.patch_embed.parameters()
         nn.init.xavier_uniform_(weight.view(weight.shape[0], -1))
-        nn.init.zeros_(self.patch_embed.proj.bias)  # type: ignore[arg-type]
+        nn.init.zeros_(bias)
         if self.leading:
             nn.init.normal_(self.cls_token, std=0.02)
         if positions == "learned":

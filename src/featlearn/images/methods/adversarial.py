@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.methods.siamese import Siamese
@@ -37,13 +36,6 @@ class Attack:
     step: float = 0.007
     steps: int = 7
     random_start: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "step"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"attack.{name}: {getattr(self, name)}; expected more than 0")
-        if self.steps < 1:
-            raise ConfigError(f"attack.steps: {self.steps}; expected at least 1")
 
     def __call__(
         self, loss: Callable[[Tensor], Tensor], images: Tensor, scale: Tensor,
@@ -120,8 +112,7 @@ class AdversarialSimCLR(SimCLR):
         """``loss``, ``retrieval``, and ``attacked``: NT-Xent of second and attacked view."""
         projected = list(self.project(torch.cat(views)).chunk(3))
         scalars = self.compared(projected)
-        others = self._of_others(projected[1:])
-        attacked = nt_xent(projected[1:], self.temperature, others)
+        attacked = nt_xent(projected[1:], self.temperature)
         scalars["loss"] = scalars["loss"] + self.regulariser * attacked
         return scalars | {"attacked": attacked}
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.vit import VisionTransformer
 from featlearn.images.rng import Draws
@@ -80,20 +80,6 @@ class MaskToken(nn.Module):
         # the same numbers as torch.where, whose gradient takes three times as long
         share = hidden.to(maps.dtype)
         return torch.addcmul(maps * (1 - share), self.token.to(maps.dtype), share)
-
-
-def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
-    """The encoder's grid over images (B, 3, H, W).
-
-    Raises FeatlearnError if the images' sides are no multiples of the encoder's stride.
-    """
-    height, width = images.shape[-2], images.shape[-1]
-    if height % encoder.stride or width % encoder.stride:
-        raise FeatlearnError(
-            f"images of {height}x{width} px; expected multiples of the encoder's stride of "
-            f"{encoder.stride} px"
-        )
-    return encoder.grid((height, width))
 
 
 # Square cells, a fixed number of them in every image: the masked area is a constant, so a loss over

@@ -12,10 +12,10 @@ from featlearn.images.encoders.vit import EPSILON, Block, VisionTransformer, ini
 from featlearn.images.methods.masked import (
     MaskedObjective,
     MaskToken,
+    cells,
     masked_count,
     random_order,
     upsample,
-    whole_cells,
 )
 from featlearn.images.rng import Draws
 
@@ -37,7 +37,7 @@ class SimMIM(MaskedObjective):
 
     def reconstruct(self, images: Tensor, mask: Tensor) -> Tensor:
         """All pixels of images (B, 3, H, W) as predicted from what the mask (B, h, w) leaves."""
-        whole_cells(self.encoder, images)
+        cells((images.shape[-2], images.shape[-1]), self.encoder.stride)  # or it is refused
         return self.decoder(self.encoder.body(self.mask(self.encoder, images, mask)))
 
     def loss(self, images: Tensor, mask: Tensor) -> Tensor:

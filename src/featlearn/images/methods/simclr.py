@@ -10,18 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
 from featlearn.images.rng import Draws
-from featlearn.images.train.distributed import current, gathered
 from featlearn.images.train.objective import Objective
 
 
-def nt_xent(
-    views: Sequence[Tensor], temperature: float, others: Sequence[Tensor] | None = None
-) -> Tensor:
+def nt_xent(views: Sequence[Tensor], temperature: float) -> Tensor:
     """Normalised temperature-scaled cross-entropy (SimCLR, equation 1), for two or more views.
 
     With unit vectors ``z`` an anchor's loss is the mean over its positives ``j``, the same image in
@@ -29,18 +25,13 @@ def nt_xent(
     over all views of all images but the anchor itself.
 
     ``views``: v tensors (B, D), row ``b`` of each from the same image, of any length.
-    ``temperature``: ``tau``. ``others``: v tensors (B', D) of further images, negatives alone.
-    Returns the mean over the anchors.
+    ``temperature``: ``tau``. Returns the mean over the anchors.
     """
     count, size = len(views), len(views[0])
     anchors = functional.normalize(torch.cat(list(views)).float(), dim=1)
-    bank = anchors
-    if others is not None:
-        more = functional.normalize(torch.cat(list(others)).float(), dim=1)
-        bank = torch.cat([anchors, more])
-    logits = anchors @ bank.T / temperature
+    logits = anchors @ anchors.T / temperature
     itself = torch.arange(count * size, device=logits.device)
-    # an anchor is no candidate for itself: the diagonal of the left square
+    # an anchor is no candidate for itself
     logits = logits.diagonal_scatter(logits.new_full((count * size,), float("-inf")))
     log_share = logits - logits.logsumexp(1, keepdim=True)
     shifts = torch.arange(1, count, device=logits.device) * size
@@ -49,27 +40,19 @@ def nt_xent(
 
 
 class SimCLR(TwoViewObjective):
-    """NT-Xent between two views, on normalised projections, over the images of all processes.
+    """NT-Xent between two views, on normalised projections.
 
     ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
-    :class:`ProjectionHead`. ``temperature``: of NT-Xent. Parts of an accumulated batch do not see
-    each other.
+    :class:`ProjectionHead`. ``temperature``: of NT-Xent. Parts of an accumulated batch, and those
+    of several processes, do not see each other.
     """
 
     def __init__(
         self, encoder: Encoder, augment: Augment, projection: Mapping[str, Any] | None = None,
         temperature: float = 0.5,
     ):  # fmt: skip
-        if temperature <= 0:
-            raise ConfigError(f"pretraining.temperature: {temperature}; expected more than 0")
         super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))
         self.temperature = temperature
-        self._draws: Draws | None = None
-
-    def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
-        """``loss`` and ``retrieval`` of two views of the images, uint8 (B, 3, S, S)."""
-        self._draws = draws
-        return super().forward(images, labels, draws)
 
     def features(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
         """What the encoder makes of both views at once: batch norms see them together."""
@@ -84,17 +67,10 @@ class SimCLR(TwoViewObjective):
 
     def compared(self, projected: list[Tensor]) -> dict[str, Tensor]:
         """``loss`` and ``retrieval`` of projections (B, D), one a view."""
-        others = self._of_others(projected)
-        loss = nt_xent(projected, self.temperature, others)
+        loss = nt_xent(projected, self.temperature)
         with torch.no_grad():
             found = retrieval(projected[0], projected[1])
         return {"loss": loss, "retrieval": found}
-
-    def _of_others(self, projected: list[Tensor]) -> list[Tensor] | None:
-        if current().count == 1 or self._draws is None or self._draws.rows is None:
-            return None
-        rows, size = self._draws.rows, self._draws.size
-        return [gathered(each, rows, size) for each in projected]
 
 
 def retrieval(anchors: Tensor, positives: Tensor) -> Tensor:

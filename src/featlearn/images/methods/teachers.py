@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.methods.masked import MaskedObjective, MaskToken, masked_share, whole_cells
+from featlearn.images.methods.masked import MaskedObjective, MaskToken, cells, masked_share
 
 
 class Data2Vec(MaskedObjective):
@@ -62,7 +62,7 @@ class Data2Vec(MaskedObjective):
         return average_normalised(fitting[-self.top_blocks :])
 
     def loss(self, images: Tensor, mask: Tensor) -> Tensor:
-        whole_cells(self.encoder, images)
+        cells((images.shape[-2], images.shape[-1]), self.encoder.stride)  # or it is refused
         seen = self.encoder.body(self.mask(self.encoder, images, mask))
         errors = F.smooth_l1_loss(
             self.predict(seen).float(), self.target(images), reduction="none", beta=self.beta

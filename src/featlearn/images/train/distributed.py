@@ -6,7 +6,6 @@ one exchange of a flat tensor, always in the same order.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -90,32 +89,15 @@ def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
         exchange.destroy_process_group()
 
 
-def from_first(
-    processes: Processes, found: tuple[dict[str, Tensor], str] | None, device: torch.device
-) -> tuple[dict[str, Tensor], str] | None:
-    """What the first process has found (CPU tensors by name, and a text), in every process."""
-    if processes.count == 1:
-        return found
-    told = b""
-    if found is not None:
-        shapes = {
-            name: (list(t.shape), str(t.dtype).rpartition(".")[2]) for name, t in found[0].items()
-        }
-        told = json.dumps({"text": found[1], "tensors": shapes}).encode()
-    length = torch.tensor([len(told)], device=device)
+def from_first(content: bytes, device: torch.device) -> bytes:
+    """The bytes that the first process has, in every process."""
+    length = torch.tensor([len(content)], device=device)
     exchange.broadcast(length, src=0)
-    if int(length) == 0:
-        return None
-    words = torch.tensor(list(told) or [0] * int(length), dtype=torch.uint8, device=device)
-    exchange.broadcast(words, src=0)
-    content = json.loads(bytes(words.tolist()))
-    tensors = {}
-    for name, (shape, kind) in content["tensors"].items():
-        own = found[0][name] if found else torch.empty(shape, dtype=getattr(torch, kind))
-        moved = own.to(device)
-        exchange.broadcast(moved, src=0)
-        tensors[name] = moved.cpu()
-    return tensors, content["text"]
+    told = torch.zeros(int(length), dtype=torch.uint8, device=device)
+    if content:
+        told.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+    exchange.broadcast(told, src=0)
+    return told.cpu().numpy().tobytes()
 
 
 def running_statistics(module: nn.Module) -> list[Tensor]:
@@ -143,24 +125,6 @@ class _SumOverProcesses(torch.autograd.Function):
 
 def _summed(value: Tensor) -> Tensor:
     return _SumOverProcesses.apply(value)  # type: ignore[no-untyped-call]
-
-
-def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
-    """The rows of the other processes, with a gradient that finds its way back to them.
-
-    ``value`` (B, D): this process's rows. ``rows``: which rows of the whole batch these are, as
-    :attr:`Draws.rows`. ``size``: rows of the whole batch. Returns ``(B', D)`` in the batch's order;
-    no rows if this process is alone.
-    """
-    own = torch.zeros(size, 1, dtype=value.dtype, device=value.device)
-    own[rows] = 1
-    placed = torch.zeros(size, value.shape[1], dtype=value.dtype, device=value.device)
-    # not in place: the gradient has to pass
-    placed = placed.index_add(0, torch.arange(size, device=value.device)[rows], value)
-    total = _summed(torch.cat([placed, own], 1))
-    # a part of an accumulated batch has no rows of the other parts
-    others = ((total[:, -1] > 0) & (own[:, 0] == 0)).nonzero().squeeze(1)
-    return total.index_select(0, others)[:, :-1]
 
 
 class SharedBatchNorm(_BatchNorm):

@@ -60,14 +60,11 @@ def command(
     srun = [*("srun", f"--nodes={layout.nodes}", f"--ntasks={layout.nodes}", "--ntasks-per-node=1"),
             *(f"--cpus-per-task={threads * layout.on_each}", "--cpu-bind=none"),
             "--kill-on-bad-exit=1"]  # fmt: skip
-    place = [f"--rdzv-id={job}", f"--rdzv-endpoint={socket.gethostname()}:{_free_port()}"]
-    return [*srun, *torchrun, *place, *program]
-
-
-def _free_port() -> int:
-    with socket.socket() as held:
+    with socket.socket() as held:  # at a port that is free
         held.bind(("", 0))
-        return held.getsockname()[1]
+        port = held.getsockname()[1]
+    place = [f"--rdzv-id={job}", f"--rdzv-endpoint={socket.gethostname()}:{port}"]
+    return [*srun, *torchrun, *place, *program]
 
 
 def run_together(module: str, arguments: Sequence[str], layout: Layout) -> None:

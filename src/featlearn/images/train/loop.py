@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 import torch
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from featlearn.core import optimisers
 from featlearn.core.devices import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.loops import Checkpoint, Checkpoints, Listening, next_place, state_digest
-from featlearn.core.seeds import derive_seed
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import (
     Processes,
@@ -74,7 +74,7 @@ class _Run:
         self.optimiser.zero_grad(set_to_none=True)
         scalars: dict[str, Tensor] = {}
         for part in parts:
-            self._seed_layers(part)
+            part.draws.seed_torch("layers", self.device)  # of dropout
             for key, value in self._descend(part).items():
                 own = value * part.share
                 scalars[key] = scalars[key] + own if key in scalars else own
@@ -108,14 +108,6 @@ class _Run:
             trained = [parameter for parameter in self.trained if id(parameter) in own]
             norms[f"{prefix}gradient_norm"] = nn.utils.clip_grad_norm_(trained, largest)
         return norms
-
-    def _seed_layers(self, part: Batch) -> None:
-        """Layers such as dropout draw from PyTorch's own stream: name it, as all others."""
-        first = 0 if part.draws.rows is None else part.draws.rows.start
-        seed = derive_seed(*self.name, part.draws.step, "layers", first)
-        torch.default_generator.manual_seed(seed)
-        if self.device.type == "cuda":
-            torch.cuda.manual_seed(seed)
 
     def _exchange(self, scalars: dict[str, Tensor]) -> None:
         """Sum over processes what each has for its rows."""
@@ -321,15 +313,18 @@ def _check_smallest(plan: Plan, processes: Processes) -> None:
 
 def _resume(run: _Run, kept: Checkpoints) -> None:
     found = kept.latest() if run.processes.first else None
-    told = None
-    if found is not None:
-        told = (found.tensors, json.dumps({"step": found.step, "plain": found.plain}))
-    shared = from_first(run.processes, told, run.device)
-    if shared is None:
+    if run.processes.count > 1:
+        content = b""
+        if found is not None:
+            words = json.dumps([found.step, found.plain])
+            content = f"{words}\n".encode() + save(found.tensors)
+        told, _, tensors = from_first(content, run.device).partition(b"\n")
+        if told:
+            step, plain = json.loads(told)
+            found = Checkpoint(step, load(tensors), plain)
+    if found is None:
         return
-    tensors, text = shared
-    known = json.loads(text)
-    run.load(Checkpoint(known["step"], tensors, known["plain"]))
+    run.load(found)
     if run.processes.first:
         _say(f"the training goes on after step {run.step} of {run.plan.steps}")
 

@@ -47,42 +47,32 @@ class Objective(nn.Module):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        return parameter_groups(self, weight_decay, layer_decay)
+        """Split the trainable parameters by weight decay and by factor of the learning rate.
+
+        Norms, biases (fewer than two axes) and tokens are not decayed. With layer decay, a layer of
+        ``encoder`` that lies ``n`` layers below the head learns at ``layer_decay ** n`` times the
+        rate (BEiT, appendix): stem and tokens are layer 0, blocks follow in order, and what comes
+        after the last counts as head.
+
+        ``weight_decay``: of all other parameters. ``layer_decay``: in (0, 1]; None for the same
+        rate everywhere. Returns ``params``, ``weight_decay`` and ``lr_scale`` of each group, in a
+        fixed order.
+        """
+        depths, head = layers(name for name, _ in self.named_parameters())
+        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+        for name, parameter in self.named_parameters():
+            if not parameter.requires_grad:
+                continue
+            decayed = parameter.ndim > 1 and not _TOKEN.search(name.rpartition(".")[2])
+            decay = weight_decay if decayed else 0.0
+            scale = 1.0 if layer_decay is None else layer_decay ** (head - depths.get(name, head))
+            groups.setdefault((scale, decay), []).append(parameter)
+        return [{"params": parameters, "weight_decay": decay, "lr_scale": scale}
+                for (scale, decay), parameters in sorted(
+                    groups.items(), key=lambda item: item[0])]  # fmt: skip
 
     def after_step(self, step: int, steps: int) -> None:
         """Called when ``step`` of ``steps`` optimiser steps are done, e.g. to move a teacher."""
-
-
-def parameter_groups(
-    module: nn.Module, weight_decay: float, layer_decay: float | None = None
-) -> list[dict[str, Any]]:
-    """Split the trainable parameters by weight decay and by factor of the learning rate.
-
-    Norms, biases (fewer than two axes) and tokens are not decayed. With layer decay, a layer of
-    ``module.encoder`` that lies ``n`` layers below the head learns at ``layer_decay ** n`` times
-    the rate (BEiT, appendix): stem and tokens are layer 0, blocks follow in order, and what comes
-    after the last counts as head.
-
-    ``weight_decay``: of all other parameters. ``layer_decay``: in (0, 1]; None for the same rate
-    everywhere. Returns ``params``, ``weight_decay`` and ``lr_scale`` of each group, in a fixed
-    order.
-    """
-    depths, head = layers(name for name, _ in module.named_parameters())
-    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
-    for name, parameter in module.named_parameters():
-        if not parameter.requires_grad:
-            continue
-        decay = weight_decay if is_decayed(name, parameter) else 0.0
-        scale = 1.0 if layer_decay is None else layer_decay ** (head - depths.get(name, head))
-        groups.setdefault((scale, decay), []).append(parameter)
-    return [{"params": parameters, "weight_decay": decay, "lr_scale": scale}
-            for (scale, decay), parameters in sorted(
-                groups.items(), key=lambda item: item[0])]  # fmt: skip
-
-
-def is_decayed(name: str, parameter: Tensor) -> bool:
-    """True for weights; False for norms, biases, tokens and position embeddings."""
-    return parameter.ndim > 1 and not _TOKEN.search(name.rpartition(".")[2])
 
 
 def layers(names: Iterable[str]) -> tuple[dict[str, int], int]:

@@ -62,7 +62,7 @@ class Scenes:
 
     ``world``: gives classes, looks of parts, strengths, rotation, background and noise.
     ``settings``: as in :class:`~featlearn.images.config.SceneDials`. Raises ConfigError, naming
-    every key that is unknown, impossible or contradicts another.
+    every key that contradicts another.
     """
 
     def __init__(self, world: World, settings: Mapping[str, Any]):

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import generator
 
 #: Side of the glyphs before they are resized.
@@ -41,14 +40,6 @@ class ShapeDials:
     contrast: float = 0.35
     glyph_size: Sequence[int] = (10, 16)
     noise: float = 0.02
-
-    def __post_init__(self) -> None:
-        smallest, largest = self.glyph_size
-        if not 1 <= smallest <= largest <= self.image_size:
-            raise ConfigError(
-                f"shapes.glyph_size: {list(self.glyph_size)}; expected the smaller side first, at "
-                f"most the image's {self.image_size} pixels"
-            )
 
 
 @dataclass(frozen=True)

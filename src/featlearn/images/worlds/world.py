@@ -49,7 +49,7 @@ class World:
     """Part-composed images of some classes.
 
     ``settings``: as in :class:`~featlearn.images.config.WorldDials`. Raises ConfigError, naming
-    every key that is unknown, impossible or contradicts another.
+    every key that contradicts another.
     """
 
     def __init__(self, settings: Mapping[str, Any]):

@@ -18,7 +18,7 @@ from featlearn.core.seeds import seeded
 from featlearn.images.api import heat_maps
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import ImageSet, in_turn, open_splits
-from featlearn.images.encoders.cifar import CifarResNet
+from featlearn.images.encoders.convolutional import CifarResNet
 from featlearn.images.figures import Panel, enlarged, maps_figure
 from featlearn.images.probes import choose_probe, score
 from featlearn.images.train.classifier import Classifier
@@ -61,7 +61,7 @@ class _Laid:
         with seeded(*self.name, name):
             made = Classifier(CifarResNet(own["encoder"]["layers"] if own else LAYERS), classes)
         if own:
-            head = load_weights(made.encoder, Path(own["weights"]).expanduser()).head
+            head = load_weights(made.encoder, Path(own["weights"]).expanduser())
             if target == self.first:
                 made.head.load_state_dict(head)
         return made

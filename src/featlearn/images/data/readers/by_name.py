@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,17 +112,11 @@ def _idx(root: Path, split: str, files: Sequence[Path]) -> Arrays:
     return read_image_file(str(files[0])).numpy(), read_label_file(str(files[1])).numpy()
 
 
-def _svhn(root: Path, split: str, files: Sequence[Path]) -> Arrays:
-    from torchvision.datasets import SVHN
+def _of_class(name: str, root: Path, split: str, files: Sequence[Path]) -> Arrays:
+    from torchvision import datasets
 
-    found = SVHN(root, split)
-    return found.data.transpose(0, 2, 3, 1), found.labels
-
-
-def _stl10(root: Path, split: str, files: Sequence[Path]) -> Arrays:
-    from torchvision.datasets import STL10
-
-    found = STL10(root, split)
+    found = getattr(datasets, name)(root, split)
+    # STL10 has no label as 255
     return found.data.transpose(0, 2, 3, 1), np.asarray(found.labels).astype(np.int8).astype(int)
 
 
@@ -142,7 +137,8 @@ def _cifar(root: Path, split: str, files: Sequence[Path]) -> Arrays:
 
 
 _LOADERS: dict[str, Callable[[Path, str, Sequence[Path]], Arrays]] = {
-    "CIFAR10": _cifar, "CIFAR100": _cifar, "FER2013": _fer2013, "STL10": _stl10, "SVHN": _svhn,
+    "CIFAR10": _cifar, "CIFAR100": _cifar, "FER2013": _fer2013,
+    **{name: partial(_of_class, name) for name in ("STL10", "SVHN")},
 }  # fmt: skip
 
 

@@ -196,16 +196,12 @@ def voc_reader(*years: int) -> Reader:
     def read(settings: Mapping[str, Any], split: str) -> Source:
         wanted = years[:1] if split == "test" else years
         parts = [_read_voc(settings, split, year) for year in wanted]
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        return Source(" and ".join(part.what for part in parts), CLASSES,
+                      tuple(file for part in parts for file in part.files),
+                      lambda: chain.from_iterable(part.records() for part in parts),
+                      boxes=True)  # fmt: skip
 
     return read
-
-
-def _joined(parts: Sequence[Source]) -> Source:
-    return Source(" and ".join(part.what for part in parts), CLASSES,
-                  tuple(file for part in parts for file in part.files),
-                  lambda: chain.from_iterable(part.records() for part in parts),
-                  boxes=True)  # fmt: skip
 
 
 def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:

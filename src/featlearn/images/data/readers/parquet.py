@@ -145,10 +145,8 @@ def _classes(
     names = _hub_names(schema, label)
     if names:
         return names
-    highest = NO_LABEL
-    for path in files:
-        top = pc.max(pq.read_table(path, columns=[label])[label]).as_py()
-        highest = max(highest, NO_LABEL if top is None else top)
+    top = pc.max(pq.read_table([*files], columns=[label], partitioning=None)[label]).as_py()
+    highest = NO_LABEL if top is None else top
     if highest >= 100_000:
         raise FeatlearnError(
             f"{shown(files[0])}: label_column: {label!r} holds {highest}; expected indices of "
