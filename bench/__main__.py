@@ -24,6 +24,7 @@ import pandas as pd
 import torch
 
 from bench.summary import missing, rows_of
+from featlearn.core import devices
 from featlearn.core.commit import commit
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
@@ -81,8 +82,10 @@ def main() -> None:
                         help=f"of {', '.join(MODULES)}; all if none is named")  # fmt: skip
     options = parser.parse_args()
     chosen, out = options.modules or MODULES, options.out
+    # as in a training job
     torch.set_num_threads(1)
-    torch.set_flush_denormal(True)  # as in a training job
+    torch.set_flush_denormal(True)
+    devices.keep_memory()
     out.mkdir(parents=True, exist_ok=True)
     told = commit(Path(__file__).parents[1]) or "no commit"
     peers = [f"{name} {found}" for name in PEERS if (found := _version(name))]

@@ -96,6 +96,25 @@ def products(p: Problem) -> dict[str, Callable[[], object]]:
     return {"mae": mae, "teacher-student": lambda: outer(1), "supervised": lambda: outer(1)}
 
 
+def calls(p: Problem) -> dict[str, Callable[[], object]]:
+    """The calls of a compiled step's passes, as many as there are blocks, on next to nothing."""
+    blocks, q = list(fused.responses(fused.patch_major(p.x), p.w, ACTIVATION.varrho)), ACTIVATION.q
+    few, push, each = torch.randn((2, 3, 16)), torch.randn((2, 16)), torch.ones((2, 1, 1))
+    scores, seen = torch.randn((2, DESK["classes"], 4)), torch.zeros((3, 2))
+
+    def supervised() -> None:
+        for _ in blocks:
+            fused.summed(few, q)
+            fused.judge(scores, p.y[:2, :4], seen)
+            fused.weigh(few, push, q)
+
+    def teacher() -> None:
+        for _ in blocks:
+            fused.teacher_student(few, each, each, q)
+
+    return {"supervised": supervised, "teacher-student": teacher}
+
+
 def autograd(p: Problem) -> dict[str, Callable[[], object]]:
     """The same steps by autograd, one replicate after the other in one process."""
     singles = [p.one(replicate) for replicate in range(p.x.shape[0])]
@@ -133,7 +152,15 @@ def step_ratios() -> pd.DataFrame:
         variants = {"plain": ours[kind]}
         if kind in compiled:
             variants["compiled"] = compiled[kind]
-        timed = side_by_side({**variants, "products": floor[kind], "autograd": rival[kind]})
+        rivals = {**variants, "products": floor[kind], "autograd": rival[kind]}
+        called = calls(p).get(kind) if kind in compiled else None
+        timed = side_by_side(rivals | ({"calls": called} if called else {}))
+        if called:
+            wide = timed.pivot_table(index="turn", columns="rival", values="seconds")
+            less = (wide["compiled"] - wide["calls"]).rename("seconds").reset_index()
+            timed = pd.concat([timed, less.assign(rival="without calls")])
+            what = "step without the calls of its passes / its matrix products"
+            rows.append((kind, "compiled", what, ratio(timed, "without calls", "products"), ""))
         for name in variants:
             counts = name == list(variants)[-1]  # the plain step is the fallback of a compiled one
             to_floor, to_rival = ratio(timed, name, "products"), ratio(timed, "autograd", name)

@@ -12,6 +12,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, write_tensors
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
+from featlearn.images.config_data import find_weights
 from featlearn.images.encoders import SmallResNet, build_encoder
 from featlearn.images.encoders.vit import relative_positions
 from featlearn.images.methods import build_method
@@ -20,7 +21,7 @@ from featlearn.images.rng import Draws
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
-from featlearn.images.weights import find_weights, load_weights
+from featlearn.images.weights import load_weights
 from unit.test_image_encoders import EVERY
 
 SMALL = {"kind": "small_resnet", "widths": [4, 8]}
@@ -236,9 +237,9 @@ def test_names_may_differ_where_that_is_said(path):
 
 
 def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
-    cached = tmp_path / "checkpoints" / "resnet50-0676ba61.pth"
-    cached.parent.mkdir()
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    cached = tmp_path / "hub" / "checkpoints" / "resnet50-0676ba61.pth"
+    cached.parent.mkdir(parents=True)
     cached.touch()
     assert find_weights("torchvision:ResNet50_Weights.IMAGENET1K_V1") == cached
     own = tmp_path / "deit_tiny.safetensors"

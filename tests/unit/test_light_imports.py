@@ -48,6 +48,21 @@ def test_no_module_of_figures_tables_and_claims_imports_torch():
     loaded(f"{code}import sys\nassert 'torch' not in sys.modules")
 
 
+def test_a_second_plan_looks_for_named_weights_without_torch(tmp_path):
+    (tmp_path / "resnet50-0676ba61.pth").touch()
+    code = f"""
+from pathlib import Path
+from featlearn.core import notes
+from featlearn.images.config_data import find_weights
+
+notes.open_notes(Path({str(tmp_path / "notes.json")!r}))
+find_weights("torchvision:ResNet50_Weights.IMAGENET1K_V1", {str(tmp_path)!r})
+notes.keep_notes()
+"""
+    assert "torchvision" in loaded(code)
+    loaded(f"{code}import sys\nassert 'torch' not in sys.modules")
+
+
 LISTED = re.findall(r'^    "(\w+)",$', (ROOT / "bench/__main__.py").read_text(), re.MULTILINE)
 
 

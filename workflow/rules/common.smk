@@ -220,10 +220,10 @@ def by(function, section=..., *, each=None, only=None, images=None, **more):
     return {"function": f"featlearn.{function}", "code": code(function), **more}
 
 
-def measured(base, folder, names, function="measure", *, called=None, section=..., **more):
+def measured(base, folder, names, function="measure", *, at="*", called=None, section=..., **more):
     """``use rule <base> as <paper>_<experiment>``, where there is no more to say than what it makes.
 
-    ``folder``, ``names``: as of :func:`outputs`; ``function``: of the module of that name, or
+    ``folder``, ``names``, ``at``: as of :func:`outputs`; ``function``: of the module of that name, or
     ``<module>:<function>``; ``called``: its name after ``<paper>_``, where the experiment has several.
     ``section``: by default that of the experiment's name; ``**more``: as of :func:`by`.
     """
@@ -231,7 +231,7 @@ def measured(base, folder, names, function="measure", *, called=None, section=..
     place = function if ":" in function else f"{name}:{function}"
     section = config[paper].get(name) if section is ... else section
     info = workflow.params(**by(f"{paper}.experiments.{place}", section, **more))(RuleInfo())
-    info = workflow.output(**outputs(folder, names))(info)
+    info = workflow.output(**outputs(folder, names, at))(info)
     workflow.userule([base], name_modifier=f"{paper}_{called or name}")(info)
 
 

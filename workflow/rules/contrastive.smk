@@ -61,14 +61,7 @@ use rule compute as contrastive_scaling with:
         ),
 
 
-use rule calculate as contrastive_identities with:
-    output:
-        **outputs("contrastive/identities", "sampled"),
-    resources:
-        **request(mem_mb=3000, runtime=20),
-    params:
-        **by("contrastive.experiments.identities:measure", device="cpu"),
-
+measured("train_here", "contrastive/identities", "sampled")
 
 experiment(
     "contrastive",

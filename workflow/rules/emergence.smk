@@ -17,13 +17,7 @@ use rule compute as emergence_curves with:
         **by("emergence.experiments.curves:measure", each="cell"),
 
 
-use rule compute as emergence_general with:
-    output:
-        **outputs("emergence/general", values="{noise}"),
-    params:
-        **by("emergence.experiments.general:measure"),
-
-
+measured("compute", "emergence/general", "values", at="{noise}")
 measured("compute", "emergence/mixture", "values maps")
 measured("compute", "emergence/neurons", "values maps", images=PICTURED["neurons"])
 

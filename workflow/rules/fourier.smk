@@ -15,21 +15,9 @@ use rule compute as fourier_circuits with:
 
 
 measured("compute", "fourier/margins", "curves neurons heads", "training:measure_all")
-
-
-use rule fourier_circuits as fourier_attention with:
-    output:
-        **outputs("fourier/attention", "accuracies heads maps", at="{cell}-*"),
-    params:
-        **by("fourier.experiments.attention:measure", each="cell"),
-
-
-use rule fourier_circuits as fourier_grokking with:
-    output:
-        **outputs("fourier/grokking", "curves passages leaks", at="{cell}-*"),
-    params:
-        **by("fourier.experiments.grokking:measure", each="cell"),
-
+OF_CELL = {"at": "{cell}-*", "each": "cell"}
+measured("fourier_circuits", "fourier/attention", "accuracies heads maps", **OF_CELL)
+measured("fourier_circuits", "fourier/grokking", "curves passages leaks", **OF_CELL)
 
 experiment("fourier", "theory")
 experiment("fourier", "margins")

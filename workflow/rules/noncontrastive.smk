@@ -145,18 +145,8 @@ if ROBUST_SETS:
 measured("compute", "noncontrastive/algorithm", "history flow")
 measured("train_here", "noncontrastive/phases", "times curves")
 measured("train_here", "noncontrastive/starts", "outcomes diagram")
-
-
 # the closed forms against brute force, as printed and corrected; the roles of section 5.3
-use rule compute as noncontrastive_oracles with:
-    output:
-        **outputs("noncontrastive/oracles", "instances roles"),
-    resources:
-        **request(mem_mb=4000, runtime=30),
-    params:
-        # exact formulas in float64: the same numbers on every machine
-        **by("noncontrastive.experiments.oracles:measure", device="cpu"),
-
+measured("train_here", "noncontrastive/oracles", "instances roles")
 
 # the first: figures of the paper itself that are drawn, not measured
 for name in ("paper_items", "algorithm", "phases", "starts", "oracles"):

@@ -30,6 +30,14 @@ _mode = "never"
 _broken = False
 
 
+def keep_memory() -> None:
+    """Keep what is freed for the next step, where the C library is glibc; see :data:`KEPT`."""
+    with contextlib.suppress(OSError, AttributeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        for number, value in KEPT.values():
+            mallopt(number, value)
+
+
 def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> torch.device:
     """Import torch, fix its threads and kernels, and give the device to compute on.
 
@@ -38,10 +46,7 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     fastest kernels. Of several GPUs it is one that no other job is at. ``compile``: see
     :func:`configure`. Raises FeatlearnError if CUDA was asked for where there is none.
     """
-    with contextlib.suppress(OSError, AttributeError):  # where the C library is not glibc
-        mallopt = ctypes.CDLL(None).mallopt
-        for number, value in KEPT.values():
-            mallopt(number, value)
+    keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     import torch
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
+from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from featlearn.core.checks import Checks, some
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.notes import noted
 from featlearn.images.data.published import PUBLISHED
 
 # kind -> the splits that the set has by itself, role -> name; others are looked for
@@ -179,3 +182,51 @@ def _is_range(value: Any) -> bool:
     return (isinstance(value, list | tuple)
             and [type(one) in (int, float) for one in value] == [True, True]
             and 0 < value[0] <= value[1] < math.inf)  # fmt: skip
+
+
+def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
+    """The file of weights, see :func:`featlearn.images.weights.load_weights`, without torch.
+
+    Raises FeatlearnError naming where it may be put, if there is none.
+    """
+    library, separator, name = str(source).partition(":")
+    if not separator or library not in ("torchvision", "timm"):
+        if not Path(source).is_file():
+            raise FeatlearnError(f"weights {source}: no such file")
+        return Path(source)
+    files, address = _torchvision_file(name) if library == "torchvision" else _timm_files(name)
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    hub = Path(os.environ.get("TORCH_HOME", f"{cache}/torch"), "hub").expanduser()
+    folders = [hub / "checkpoints"]
+    if folder is not None:
+        folders.insert(0, Path(folder))
+    for place in folders:
+        for file in files:
+            if (place / file).is_file():
+                return place / file
+    raise FeatlearnError(
+        f"weights {source}: not here, and nothing is downloaded; put {' or '.join(files)}"
+        f"{address} into {' or '.join(map(str, folders))}"
+    )
+
+
+def _torchvision_file(name: str) -> tuple[list[str], str]:
+    def look_up() -> str:
+        from torchvision.models import get_weight  # and torch: seconds of a plan
+
+        try:
+            return str(get_weight(name).url)
+        except (ValueError, KeyError, AttributeError) as error:
+            raise ConfigError(
+                f"weights torchvision:{name}: unknown; expected a name such as "
+                "ResNet50_Weights.IMAGENET1K_V1"
+            ) from error
+
+    address: str = noted(f"torchvision {version('torchvision')} {name}", look_up)
+    return [address.rpartition("/")[2]], f" (from {address})"
+
+
+def _timm_files(name: str) -> tuple[list[str], str]:
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ConfigError(f"weights timm:{name}: expected a name such as deit_base_patch16_224")
+    return [f"{name}.safetensors", f"{name}.pth"], f" (the weights of timm's model {name})"

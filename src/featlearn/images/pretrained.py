@@ -15,12 +15,13 @@ from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import Described, PathLike, read_tensors
 from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import token_maps
+from featlearn.images.config_data import find_weights
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder, watched
 from featlearn.images.saved import Network, Viewer
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import evaluating
-from featlearn.images.weights import find_weights, read_weights
+from featlearn.images.weights import read_weights
 
 LIBRARIES = ("torchvision", "timm")
 #: Largest number, and most blocks, that the header of a file of weights may ask for.

@@ -13,8 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from featlearn.core.checks import some
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, read_tensors
+from featlearn.images.config_data import find_weights
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.vit import VisionTransformer
 
@@ -85,46 +86,6 @@ def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) ->
 def _may(name: str, patterns: Sequence[str]) -> bool:
     # batch norms of old checkpoints do not count their batches
     return any(fnmatchcase(name, pattern) for pattern in (*patterns, "*num_batches_tracked"))
-
-
-def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
-    """The file of a source, see :func:`load_weights`; FeatlearnError naming where it may be put."""
-    library, separator, name = str(source).partition(":")
-    if not separator or library not in ("torchvision", "timm"):
-        if not Path(source).is_file():
-            raise FeatlearnError(f"weights {source}: no such file")
-        return Path(source)
-    files, address = _torchvision_file(name) if library == "torchvision" else _timm_files(name)
-    folders = [Path(torch.hub.get_dir()) / "checkpoints"]
-    if folder is not None:
-        folders.insert(0, Path(folder))
-    for place in folders:
-        for file in files:
-            if (place / file).is_file():
-                return place / file
-    raise FeatlearnError(
-        f"weights {source}: not here, and nothing is downloaded; put {' or '.join(files)}"
-        f"{address} into {' or '.join(map(str, folders))}"
-    )
-
-
-def _torchvision_file(name: str) -> tuple[list[str], str]:
-    from torchvision.models import get_weight
-
-    try:
-        address = get_weight(name).url
-    except (ValueError, KeyError, AttributeError) as error:
-        raise ConfigError(
-            f"weights torchvision:{name}: unknown; expected a name such as "
-            "ResNet50_Weights.IMAGENET1K_V1"
-        ) from error
-    return [address.rpartition("/")[2]], f" (from {address})"
-
-
-def _timm_files(name: str) -> tuple[list[str], str]:
-    if not re.fullmatch(r"[\w.-]+", name):
-        raise ConfigError(f"weights timm:{name}: expected a name such as deit_base_patch16_224")
-    return [f"{name}.safetensors", f"{name}.pth"], f" (the weights of timm's model {name})"
 
 
 def read_weights(file: Path) -> Weights:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from featlearn.core.checks import Checks, must
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.config_data import augmentation_faults, data_faults, find_weights
 
 
 class Benchmark(NamedTuple):
@@ -118,8 +118,6 @@ def missing(nuclear: Mapping[str, Any]) -> Iterator[str]:
     if made["made"] == "folders" and not Path(path := made["data"]["path"]).expanduser().is_dir():
         yield must("nuclear.domains.domains.data.path", "a folder with a folder a domain", path)
     if ":" in weights:
-        from featlearn.images.weights import find_weights  # torch: slow to import
-
         try:
             find_weights(weights, domains.get("weights_folder"))
         except FeatlearnError as error:

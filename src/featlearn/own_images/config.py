@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.config_data import augmentation_faults, data_faults, find_weights
 from featlearn.images.data.on_disk import as_opened, is_file, listing_digest, look, sources
 
 if TYPE_CHECKING:
@@ -110,12 +110,10 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def missing_weights(real_images: Mapping[str, Any]) -> Iterator[str]:
-    """Which files named weights such as ``timm:...`` still need; imports torch only then."""
+    """Which files named weights such as ``timm:...`` still need."""
     for name, settings in real_images.items():
         for start, weights in given_weights(settings).items():
             if ":" in weights:
-                from featlearn.images.weights import find_weights
-
                 try:
                     find_weights(weights)
                 except FeatlearnError as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import data_faults, place
+from featlearn.images.config_data import data_faults, find_weights, place
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD
 
@@ -56,8 +56,6 @@ def missing(foundation: Mapping[str, Any]) -> Iterator[str]:
     """Files of named weights that are not there."""
     for name, model in foundation["models"].items():
         if ":" in model["weights"] and model["encoder"].get("kind") != "text":
-            from featlearn.images.weights import find_weights  # torch: slow to import
-
             try:
                 find_weights(model["weights"], model.get("folder"))
             except FeatlearnError as error:

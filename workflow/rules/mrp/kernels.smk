@@ -96,13 +96,8 @@ use rule compute_kernels as mrp_clean_evaluate with:
         **by("mrp.experiments.clean:evaluate", CLEAN),
 
 
-use rule mrp_clean_downstream as mrp_purity with:
-    output:
-        **outputs("mrp/purity", "purity"),
-    params:
-        **by("mrp.experiments.clean:purity", CLEAN),
-
-
+measured("mrp_clean_downstream", "mrp/purity", "purity", "clean:purity", section=CLEAN)
+measured("mrp_clean_downstream", "mrp/clean", "noise", "clean:noise", called="noise", section=CLEAN)
 measured(
     "calculate",
     "mrp/oracles",
@@ -132,15 +127,6 @@ measured("compute_kernels", "mrp/keep-probability", "trade_off", "keep_probabili
 
 # teacher-student, stopped at capture
 measured("compute_kernels", "mrp/teacher-student", "noise", "pretrain", only=f"{SETUP} pretraining")
-
-
-use rule mrp_clean_downstream as mrp_noise with:
-    output:
-        **outputs("mrp/clean", "noise"),
-    params:
-        **by("mrp.experiments.clean:noise", CLEAN),
-
-
 measured("compute_kernels", "mrp/runaway", "outcome pair", "runaway")
 
 experiment(

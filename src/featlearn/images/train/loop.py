@@ -63,7 +63,7 @@ class _Run:
         self.trained = [p for group in self.optimiser.param_groups for p in group["params"]]
         if training.compile:
             _compile(objective)
-        self.history = History(device)
+        self.history = History()
         self.stop_wanted = torch.zeros((), device=device)
         #: Most seconds between two checkpoints.
         self.longest = math.inf
@@ -133,8 +133,8 @@ class _Run:
 
     def check_finite(self) -> None:
         """Raise if a loss since the last call was not finite."""
-        lost = int(self.history.lost)
-        if lost >= 0:
+        self.history.settle()
+        if (lost := self.history.lost) >= 0:
             raise DivergedError(
                 f"step {lost + 1} of {self.plan.steps}: the loss is not finite, at learning rate "
                 f"{self.schedule.rate(lost):.3g}. Lower training.learning_rate, lengthen "
@@ -351,40 +351,51 @@ def _train(run: _Run, batches: Batches, report: Report | None, kept: Checkpoints
 
 
 class History:
-    """Means of a run's scalars over the steps between two rows, kept on the device till then."""
+    """Means of a run's scalars over the steps between two rows.
 
-    def __init__(self, device: torch.device):
-        self.device = device
+    Scalars wait as tensors and are summed when a row is due: a step waits for no device.
+    """
+
+    def __init__(self) -> None:
         self.names: list[str] = []
         self.rows: list[list[float]] = []
-        self.sums = torch.zeros(0)
+        self.waiting: list[tuple[int, int, Tensor]] = []
+        self.sums: list[float] = []
         self.images = 0
-        self.lost = torch.tensor(-1, device=device)
+        #: First step whose loss was not finite; -1 if there is none.
+        self.lost = -1
 
     def add(self, step: int, scalars: Mapping[str, Tensor], images: int) -> None:
-        """Add the means over the ``images`` images of a step; no wait for the device."""
+        """Add the means over the ``images`` images of a step."""
         if not self.names:
-            self.names = list(scalars)
-            self.sums = torch.zeros(len(scalars), dtype=torch.float64, device=self.device)
+            self.names, self.sums = list(scalars), [0.0] * len(scalars)
         if self.names != list(scalars):
             raise FeatlearnError(
                 f"step {step}: the objective gave {list(scalars)}; "
                 f"expected {self.names} as at the steps before"
             )
         values = torch.stack([value.detach().float().reshape(()) for value in scalars.values()])
-        self.sums.add_(values, alpha=images)
+        self.waiting.append((step, images, values))
         self.images += images
-        fresh = ~torch.isfinite(values[self.names.index("loss")]) & (self.lost < 0)
-        self.lost = torch.where(fresh, step, self.lost)
+
+    def settle(self) -> None:
+        """Sum what waits."""
+        rows = torch.stack([row for *_, row in self.waiting]).tolist() if self.waiting else []
+        for (step, images, _), row in zip(self.waiting, rows, strict=True):
+            self.sums = [old + images * new for old, new in zip(self.sums, row, strict=True)]
+            if self.lost < 0 and not math.isfinite(row[self.names.index("loss")]):
+                self.lost = step
+        self.waiting = []
 
     def means(self) -> dict[str, float]:
-        means = (self.sums / max(self.images, 1)).tolist()
+        self.settle()
+        means = [total / max(self.images, 1) for total in self.sums]
         return dict(zip(self.names, means, strict=True))
 
     def record(self, step: int, epoch: float, seen: int, rate: float) -> None:
         """Write a row and start anew."""
         self.rows.append([step, epoch, seen, rate, *self.means().values()])
-        self.sums = torch.zeros_like(self.sums)
+        self.sums = [0.0] * len(self.sums)
         self.images = 0
 
     def frame(self) -> pd.DataFrame:
@@ -394,14 +405,16 @@ class History:
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors and plain values for a checkpoint; all numbers in full."""
+        self.settle()
         rows = torch.tensor(self.rows, dtype=torch.float64).view(
             len(self.rows), 4 + len(self.names)
         )
-        return ({"history/rows": rows, "history/sums": self.sums},
+        sums = torch.tensor(self.sums, dtype=torch.float64)
+        return ({"history/rows": rows, "history/sums": sums},
                 {"names": self.names, "images": self.images})  # fmt: skip
 
     def load(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Undo :meth:`state`."""
         self.rows = tensors["history/rows"].tolist()
-        self.sums = tensors["history/sums"].to(self.device)
+        self.sums = tensors["history/sums"].tolist()
         self.names, self.images = list(values["names"]), int(values["images"])

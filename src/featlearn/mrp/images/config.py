@@ -12,7 +12,7 @@ from typing import Any
 from featlearn.core.checks import Checks, must
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config import scene_faults, world_faults
-from featlearn.images.config_data import augmentation_faults
+from featlearn.images.config_data import augmentation_faults, find_weights
 from featlearn.images.data.on_disk import is_file, listing_digest
 
 
@@ -58,8 +58,6 @@ def missing_files(photographs: Mapping[str, Any]) -> Iterator[str]:
             if not is_file(folder / weights):
                 yield must(key, f"the name of a file in {folder}", weights)
             continue
-        from featlearn.images.weights import find_weights
-
         try:
             find_weights(weights, folder)
         except FeatlearnError as error:
