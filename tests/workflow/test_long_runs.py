@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from .checkout import Paused, at_once
-from .toy import ANALYSIS, PACKAGE, Toy
+from .checkout import Paused
+from .toy import ANALYSIS, PACKAGE
 from .trained import (
     ALIGNMENT,
     DOWNSTREAM,
@@ -45,8 +45,10 @@ Progress.report = _told
 DIVERGES = {"toy": {"rate": 1.0e6}}
 
 
-def unfinished(checkout: Toy):
+@pytest.fixture(scope="module")
+def unfinished(fresh_toy):
     """A training diverges, a job has a bug, and one is killed from outside."""
+    checkout = fresh_toy()
     checkout.replace(ANALYSIS, "    means = ", "    1 / 0\n    means = ")
     kill = "    __import__('os').kill(__import__('os').getpid(), 9)\n"
     jobs = f"{PACKAGE}/experiments.py"
@@ -60,21 +62,8 @@ def unfinished(checkout: Toy):
     return SimpleNamespace(told=told, page=page, logs=logs, made=checkout)
 
 
-def retried(checkout: Toy):
-    checkout.edit("src/featlearn/core/progress.py", TOLD_TO_END)
-    wanted = [f"{RESULTS}/{name}" for name in WEIGHTS]
-    told = checkout.snakemake("--retries", "1", *wanted)
-    return SimpleNamespace(checkout=checkout, told=told)
-
-
-@pytest.fixture(scope="module")
-def runs(fresh_toy):
-    one, two = fresh_toy(), fresh_toy()
-    return at_once(unfinished=lambda: unfinished(one), retried=lambda: retried(two))
-
-
-def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
-    run = runs["unfinished"].result()
+def test_the_report_of_a_failed_run_says_what_is_missing_and_why(unfinished):
+    run = unfinished
     assert run.told.code != 0
     assert "files are missing; results/smoke/unfinished.html" in run.told.text
     for name in (TABLE, FIGURE, SUPERVISED, PRETRAINED, DOWNSTREAM):
@@ -85,8 +74,8 @@ def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
     assert 'id="claim-toy-' in run.page  # and what there is
 
 
-def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(runs):
-    run = runs["unfinished"].result()
+def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(unfinished):
+    run = unfinished
     made = run.made.made()
     assert not {*SHOWN, SUPERVISED, PRETRAINED, DOWNSTREAM} & set(made)
     assert {ALIGNMENT, LEDGER} <= set(made)
@@ -102,12 +91,15 @@ def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(runs):
     assert "ZeroDivisionError" in run.told.text
 
 
-def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(runs, toy_finished):
-    run = runs["retried"].result()
-    run.told.well()
-    assert run.told.text.count(" goes on after step 5") == len(WEIGHTS)
-    assert run.told.text.count("ended by SIGTERM; started again, it goes on") >= len(WEIGHTS)
-    whole, made = toy_finished.made(), run.checkout.made()
+@pytest.mark.long
+def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(fresh_toy, toy_finished):
+    checkout = fresh_toy()
+    checkout.edit("src/featlearn/core/progress.py", TOLD_TO_END)
+    wanted = [f"{RESULTS}/{name}" for name in WEIGHTS]
+    told = checkout.snakemake("--retries", "1", *wanted).well()
+    assert told.text.count(" goes on after step 5") == len(WEIGHTS)
+    assert told.text.count("ended by SIGTERM; started again, it goes on") >= len(WEIGHTS)
+    whole, made = toy_finished.made(), checkout.made()
     assert set(WEIGHTS) <= set(made)
     assert {name: whole[name] for name in made} == made
 

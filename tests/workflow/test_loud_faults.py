@@ -84,6 +84,7 @@ def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, 
     assert not (toy / f"results/smoke/{MEASURED}").exists()
 
 
+@pytest.mark.long
 def test_a_figure_alone_needs_no_claims(toy):
     toy.replace(ANALYSIS, 'paper, kind, possible = "toy", ', "kind, possible = ")
     toy.snakemake(SHOWN).well()
@@ -99,6 +100,7 @@ ENDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "told"), ENDS.values(), ids=ENDS)
 def test_a_job_that_ends_without_its_files_is_told_with_rule_reason_and_log(toy, line, told):
     toy.replace(f"{PACKAGE}/experiments.py", BEGINNING, f"    {line}\n{BEGINNING}")

@@ -33,6 +33,7 @@ def test_the_same_code_gives_the_same_run_and_leaves_it_as_it_is(toy):
     assert "results/none: no finished run" in done.stderr
 
 
+@pytest.mark.long
 def test_another_drawing_and_band_are_named_and_nothing_else(toy):
     toy.replace(ANALYSIS, "high=1.1", "high=1.2")
     assert replayed(toy, "--ignore", "high", "--paper", "toy")[0] == 0

@@ -8,6 +8,7 @@ import pytest
 from .checkout import Paused, python
 from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
+pytestmark = pytest.mark.long
 TARGET = f"{RESULTS}/{PRETRAINED}"
 
 
@@ -61,7 +62,6 @@ def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
     assert {name: made[name] for name in finished.checksums()} == finished.checksums()
 
 
-@pytest.mark.long
 def test_a_run_in_another_folder_gives_the_same_bytes_and_a_changed_byte_is_named(done):
     checkout = done()
     file = checkout / f"results/smoke/{CHANGED}"
