@@ -10,7 +10,3 @@ FAULTS = {f"{n} {one[0]}": one for n, one in enumerate(mutants.MUTANTS, 1)}
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_the_line_of_a_fault_is_there_once_and_so_are_its_tests(fault):
     assert mutants.files_for(fault)
-
-
-def test_faults_differ():
-    assert len({one[:3] for one in mutants.MUTANTS}) == len(mutants.MUTANTS) == 40
