@@ -254,6 +254,7 @@ VICTIM = """
 """
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_for_real_is_taken_up(tmp_path, undisturbed):
     kept = tmp_path / "kept"
     path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]

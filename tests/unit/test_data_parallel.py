@@ -105,6 +105,7 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case", ["plain", "accumulated", "sgd", "batch_norm", "batch_norm_of_rows"]
 )
@@ -121,6 +122,7 @@ def test_losses_and_weights_are_those_of_one_process(case, trained):
         assert torch.equal(weights[name], second[name])
 
 
+@pytest.mark.long
 def test_each_process_sees_the_images_of_the_other_as_negatives(trained):
     together = read_tensors(trained / "contrast.safetensors")
     before = test_simclr.build().state_dict()
@@ -129,6 +131,7 @@ def test_each_process_sees_the_images_of_the_other_as_negatives(trained):
         torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
+@pytest.mark.long
 def test_processes_leave_together_and_go_on_to_the_same_bytes(trained):
     assert not (trained / "interrupted.parquet").exists()
     for kind in ("parquet", "safetensors"):
@@ -171,6 +174,7 @@ def test_a_launch_is_torchrun_and_on_several_nodes_srun_in_a_job_of_slurm(monkey
     assert wanted | {"--nnodes=2", "--nproc-per-node=4", "--rdzv-id=7"} <= set(found)
 
 
+@pytest.mark.long
 def test_a_process_that_fails_fails_the_training(tmp_path):
     with pytest.raises(FeatlearnError, match="in 1 processes failed"):
         run_together("json.tool", [str(tmp_path / "missing.json")], Layout(1))

@@ -176,6 +176,7 @@ CLOSE = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLOSE)
 def test_a_theorem_is_measured_as_predicted_and_its_notebook_has_the_script(name, monkeypatch):
     monkeypatch.setattr(sys, "argv", [name])
@@ -187,6 +188,7 @@ def test_a_theorem_is_measured_as_predicted_and_its_notebook_has_the_script(name
     assert cells[1]["outputs"][0]["text"]
 
 
+@pytest.mark.long
 def test_three_methods_learn_a_folder_and_a_map_is_drawn_of_a_photo(tmp_path, monkeypatch):
     colours = {"red": (200, 40, 40), "blue": (40, 40, 200)}
     folder = grow(tmp_path / "flowers", colours, 12, (64, 64))
