@@ -321,6 +321,7 @@ def with_and_without():
     return structure(job_of(own, seed=3))
 
 
+@pytest.mark.long
 def test_structure_puts_neurons_into_the_cone_which_uniform_inputs_do_not(with_and_without):
     hit = (with_and_without["neurons"]["sampled"] > 0.95).groupby(
         with_and_without["neurons"]["arm"]

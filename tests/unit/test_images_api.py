@@ -81,6 +81,7 @@ def test_a_dataset_gives_the_same_pictures_in_every_kind():
             assert torch.equal(getattr(other, part), getattr(first, part))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "size"), [("resnet18", 32), ("mobilenet_v3_small", 32)])
 def test_a_network_of_torchvision_is_pre_trained_by_name(name, size, here, tmp_path, capsys):
     network = images.fit("flowers", encoder=f"torchvision:{name}", epochs=1, size=2 * size)

@@ -7,6 +7,7 @@ import pytest
 
 from .trained import ALIGNMENT, DOWNSTREAM, PRETRAINED, RESULTS, SHOWN
 
+pytestmark = pytest.mark.long
 TABLE = "toy/tables/alignment.parquet"
 
 
@@ -38,7 +39,6 @@ def test_damaged_files_are_named_kept_and_made_again_by_their_rules_alone(done_t
     assert set(checkout.files(f"{RESULTS}/.damaged")) == set(damaged)
 
 
-@pytest.mark.long
 def test_damage_that_size_and_time_hide_is_found_by_the_job_that_reads_it(done_toy, toy_finished):
     """Size and time are those of the record: only who reads the file finds the flipped bit."""
     checkout = done_toy()

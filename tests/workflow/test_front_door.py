@@ -6,13 +6,12 @@ import sys
 import pytest
 
 from .checkout import Checkout, digest
-from .trained import ALIGNMENT, FIGURE, RESULTS, TABLE
+from .trained import ALIGNMENT, RESULTS, SHOWN, TABLE
 
-TRIAL = f"results/trial/{FIGURE}"
 HEADLINE = f"{RESULTS}/mrp/figures/headline.svg"
 
 
-def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(fresh, fresh_toy):
+def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(fresh, template):
     checkout = fresh()
     planned = checkout.plan("mrp")
     assert planned["mrp"] == 1
@@ -24,33 +23,26 @@ def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(fresh, fresh_to
     }  # fmt: skip
     told = checkout.snakemake("--dry-run", "real_images")
     told.refused("real_images: expected entries under this key")
-    assert fresh_toy().plan("results/tour/claims.parquet", configfile=None)["claims"] == 1
+    assert template.plan("results/tour/claims.parquet", configfile=None)["claims"] == 1
 
 
-def test_a_run_of_another_name_writes_the_same_into_its_own_folder_alone(fresh_toy, toy_finished):
-    checkout = fresh_toy()
-    before = checkout.files()
-    told = checkout.snakemake(TRIAL, "--config", "run=trial")
-    after = checkout.files()
-    assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
-    assert {name: after[name] for name in before} == before
-    new = {name for name in set(after) - set(before) if not name.startswith(".snakemake/")}
-    assert TRIAL in new
-    assert {name for name in new if not name.startswith("results/trial/")} == set()
-    assert after[TRIAL] == toy_finished.checksums()[FIGURE]
-
-
-def test_another_working_directory_gets_all_that_is_written(fresh_toy, toy_finished, tmp_path):
-    checkout, elsewhere = fresh_toy(), tmp_path / "größer, with blanks"
+def test_another_working_directory_and_name_get_all_that_is_written(
+    template, template_finished, tmp_path
+):
+    checkout, elsewhere = template.copy(tmp_path / "clone"), tmp_path / "größer, with blanks"
     elsewhere.mkdir()
     before = checkout.files()
     words = ("--directory", str(elsewhere), "--workflow-profile", "profiles/default")
-    told = checkout.snakemake(*words, f"{RESULTS}/{TABLE}")
+    told = checkout.snakemake(*words, f"results/trial/{TABLE}", "--config", "run=trial")
     assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
     assert checkout.files() == before
-    made = elsewhere / RESULTS / TABLE
-    assert made.read_bytes() == (toy_finished / f"{RESULTS}/{TABLE}").read_bytes()
-    assert (elsewhere / f"{RESULTS}/provenance/{TABLE}.json").is_file()
+    made = Checkout(elsewhere).files()
+    assert all(name.startswith(("results/trial/", ".snakemake/")) for name in made)
+    whole = template_finished.checksums()
+    assert {name: made[f"results/trial/{name}"] for name in SHOWN} == {
+        name: whole[name] for name in SHOWN
+    }
+    assert f"results/trial/provenance/{TABLE}.json" in made
 
 
 OUTER = """

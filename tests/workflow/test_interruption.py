@@ -15,6 +15,7 @@ import pytest
 from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, gone
 from .trained import DOWNSTREAM, GROWTH, LEDGER, PRETRAINED, PURITY, RESULTS, SUPERVISED
 
+pytestmark = pytest.mark.long
 BOTH = ["toy_pretrain", "toy_supervise"]
 ONE = ["toy_pretrain"]
 #: Enough jobs for a warm process.
@@ -96,8 +97,7 @@ def ctrl_c(run, paused):
     run.ctrl_c()
 
 
-#: Rules that wait, targets, what happens, and how else the run is started. The short tests keep a
-#: kill of the run.
+#: Rules that wait, targets, what happens, and how else the run is started.
 KINDS = {
     "kill_run": (BOTH, MANY, kill_run, {}),
     "kill_job": (ONE, MANY, kill_job, {}),
@@ -110,15 +110,11 @@ KINDS = {
     "ctrl_c, cold": (ONE, [PRETRAINED], ctrl_c, {"env": COLD}),
 }
 WARM = [kind for kind, (*_, options) in KINDS.items() if not options]
-SHORT = ("kill_run",)
 TRAINING_LOST = [kind for kind in KINDS if kind not in ("terminate_run", "kill_commit")]
 
 
 def of_kinds(*kinds):
-    """Parametrise a test by kind; those that are not of ``SHORT`` are long."""
-    marks = {kind: [] if kind in SHORT else [pytest.mark.long] for kind in kinds}
-    params = [pytest.param(kind, marks=marks[kind]) for kind in kinds]
-    return pytest.mark.parametrize("outcome", params, indirect=True)
+    return pytest.mark.parametrize("outcome", kinds, indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +176,6 @@ def test_the_log_of_an_interrupted_job_says_so(outcome):
     assert "KeyboardInterrupt" in outcome.log
 
 
-@pytest.mark.long
 def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
     """SIGSTOP, as from a laptop's lid or a scheduler, and SIGCONT, to all of it and to one job."""
     paused = Paused(fresh_toy().root)

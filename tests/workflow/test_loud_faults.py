@@ -75,8 +75,10 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
         '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
         "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
     ),
-    ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
-    ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
+    pytest.param('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'",
+                 marks=pytest.mark.long),
+    pytest.param("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty",
+                 marks=pytest.mark.long),
 ])  # fmt: skip
 def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, right, wrong, told):
     toy.replace(ANALYSIS, right, wrong)

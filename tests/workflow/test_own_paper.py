@@ -57,6 +57,7 @@ def test_a_target_or_the_config_chooses_it_among_the_papers(repository):
     assert set(repository.plan("toy")) == own | {"toy"}
 
 
+@pytest.mark.long
 def test_what_stands_in_the_repository_about_papers_finds_it(repository):
     def well(*words: str) -> None:
         done = python(repository.root, *words, PYTHONPATH="src")

@@ -47,6 +47,7 @@ def test_another_drawing_and_band_are_named_and_nothing_else(toy):
     ]
 
 
+@pytest.mark.long
 def test_a_changed_frame_and_a_changed_formula_are_named(toy):
     frame = pd.read_parquet(toy / f"results/smoke/{MEASURED}")
     write_parquet(frame.assign(value=frame["value"] / 2), toy / f"results/smoke/{MEASURED}")

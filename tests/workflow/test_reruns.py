@@ -50,7 +50,9 @@ STEPS = {"mrp": {"headline": {"finetuning": {"steps": 21}}}}
 MEASURED_BY_STEPS = {"mrp_downstream", "mrp_evaluate"}
 
 
-@pytest.mark.parametrize("edit", TOLD)
+@pytest.mark.parametrize("edit", ["a figure", "a band", "a caption", *(
+    pytest.param(one, marks=pytest.mark.long) for one in ("a statement", "a story", "the report")
+)])  # fmt: skip
 def test_an_edit_reruns_what_it_changes_and_nothing_else(done_toy, edit):
     toy, (file, old, new, rerun) = done_toy(), TOLD[edit]
     toy.replace(file, old, new)
@@ -86,6 +88,7 @@ def test_a_formula_or_a_value_reruns_what_depends_on_it(done):
     assert not [rule for rule in rerun if SPARED_BY_FORMULA.match(rule)]
 
 
+@pytest.mark.long
 def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theory(done):
     planned = done().plan(changes={"seed": 1})
     rerun = set(planned)
