@@ -24,18 +24,12 @@ from unit import ROOT
 COLOURS = ((190, 40, 40), (40, 190, 40))
 
 
-@pytest.fixture(scope="module")
-def garden(tmp_path_factory):
-    """A folder with ``flowers/daisy`` and ``flowers/rose`` in it."""
-    root = tmp_path_factory.mktemp("door")
-    grow(root / "flowers", dict(zip(("daisy", "rose"), COLOURS, strict=True)), 15, (36, 40))
-    return root
-
-
 @pytest.fixture
-def here(garden, monkeypatch):
-    monkeypatch.chdir(garden)
-    return garden
+def here(tmp_path, monkeypatch):
+    """A folder with ``flowers/daisy`` and ``flowers/rose`` in it."""
+    grow(tmp_path / "flowers", dict(zip(("daisy", "rose"), COLOURS, strict=True)), 15, (36, 40))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 class Pairs(torch.utils.data.Dataset):

@@ -26,9 +26,9 @@ class Trained(Claims):
 '''
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    toy = trained(Toy.of_template(tmp_path_factory.mktemp("toy")))
+@pytest.fixture
+def toy(tmp_path):
+    toy = trained(Toy.of_template(tmp_path / "toy"))
     package = "src/featlearn/toy"
     for old in DIVERGES:
         toy.replace(f"{package}/training.py", old, old.replace("FeatlearnError", "DivergedError"))
@@ -45,11 +45,6 @@ def sources(tmp_path_factory):
         '{"what": "purity", "dimension": config["toy"]["averaging"]["dimension"]}',
     )
     return toy
-
-
-@pytest.fixture
-def toy(sources, tmp_path):
-    return sources.copy(tmp_path / "toy")
 
 
 def sweep(toy, *words):
