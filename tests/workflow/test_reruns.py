@@ -53,8 +53,8 @@ MEASURED_BY_STEPS = {"mrp_downstream", "mrp_evaluate"}
 @pytest.mark.parametrize("edit", ["a figure", "a band", "a caption", *(
     pytest.param(one, marks=pytest.mark.long) for one in ("a statement", "a story", "the report")
 )])  # fmt: skip
-def test_an_edit_reruns_what_it_changes_and_nothing_else(done_toy, edit):
-    toy, (file, old, new, rerun) = done_toy(), TOLD[edit]
+def test_an_edit_reruns_what_it_changes_and_nothing_else(template_finished, tmp_path, edit):
+    toy, (file, old, new, rerun) = template_finished.copy(tmp_path / "toy"), TOLD[edit]
     toy.replace(file, old, new)
     assert set(toy.plan()) == rerun
 
