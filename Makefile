@@ -56,14 +56,14 @@ neighbours: $(READY) ## repeat experiments of SCALE at other settings: a verdict
 test: $(READY) check ## run the checks of `make check`, then all tests except the long ones
 	$(PYTEST) -m "not long"
 
-test-long: $(READY) ## run the tests that take minutes: kills, fuzzing, a second run compared
+test-long: $(READY) ## run the other tests: kills, damage, fuzzing, second runs, sweeps, a user's data
 	$(PYTEST) -m long
 
 test-all: test test-long test-cluster ## run test, test-long and test-cluster
 
 # what is killed, locked or read from a config does not depend on the processor
 test-portable: $(READY) ## run the tests that compute, with the arithmetic of an older processor
-	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property
+	$(PORTABLE) $(PYTEST) -k "not kills and not fuzzed" tests/unit tests/property
 
 smoke-portable: $(READY) ## run smoke without AVX-512, into results/smoke-without-avx512/
 	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \

@@ -8,6 +8,7 @@ survives, or if its line is no longer there once.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,38 +63,53 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-def survives(mutant: tuple[str, str, str, str]) -> str:
-    """Empty if a test fails; else the reason, in words."""
+def files_for(mutant: tuple[str, str, str, str]) -> list[Path]:
+    """The files of tests that must fail; an error if the fault cannot be inserted."""
     module, line, fault, patterns = mutant
-    tests = sorted({file for each in patterns.split() for file in ROOT.glob(f"tests/{each}.py")})
+    found = [(each, sorted(ROOT.glob(f"tests/{each}.py"))) for each in patterns.split()]
+    if lost := [each for each, files in found if not files]:
+        raise LookupError(f"no file of tests is {' or '.join(lost)}")
+    path = ROOT / "src/featlearn" / module
+    count = path.read_text().count(line) if path.is_file() else 0
+    if count != 1 or line == fault:
+        raise LookupError(f"its line is there {count} times")
+    return sorted({file for _, files in found for file in files})
+
+
+def outcome(mutant: tuple[str, str, str, str]) -> str:
+    """By which test a fault is caught, or that it survives."""
+    module, line, fault, _ = mutant
+    try:
+        tests = files_for(mutant)
+    except LookupError as error:
+        return f"SURVIVES, {error}"
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src", Path(folder) / "src")
         path = Path(folder) / "src/featlearn" / module
-        text = path.read_text() if path.is_file() else ""
-        if text.count(line) != 1 or not tests:
-            return f"its line is there {text.count(line)} times, for {len(tests)} files of tests"
-        path.write_text(text.replace(line, fault))
+        path.write_text(path.read_text().replace(line, fault))
         ended = subprocess.run(
             [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
              "-o", f"pythonpath={folder}/src", *map(str, tests)],
             cwd=ROOT, capture_output=True, text=True,
             env={**os.environ, "PYTHONPATH": f"{folder}/src", "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
-    return "" if ended.returncode == 1 else f"pytest ended with {ended.returncode}"
+    failed = re.search(r"^(?:FAILED|ERROR) tests/(\S+)", ended.stdout, re.MULTILINE)
+    if ended.returncode == 1 and failed:
+        return f"caught by {failed[1]}"
+    return f"SURVIVES, pytest ended with {ended.returncode}"
 
 
 def main() -> int:
     chosen = [int(word) for word in sys.argv[1:]] or range(1, len(MUTANTS) + 1)
-    left = 0
+    caught = 0
     with ThreadPoolExecutor(2) as pool:
-        for number, why in zip(
-            chosen, pool.map(lambda n: survives(MUTANTS[n - 1]), chosen), strict=True
-        ):
+        found = pool.map(lambda number: outcome(MUTANTS[number - 1]), chosen)
+        for number, told in zip(chosen, found, strict=True):
             module, _, fault, _ = MUTANTS[number - 1]
-            print(f"{number:2} {module}: {fault!r}: {f'SURVIVES, {why}' if why else 'caught'}")
-            left += bool(why)
-    print(f"{len(chosen) - left} of {len(chosen)} faults are caught")
-    return 1 if left else 0
+            print(f"{number:2} {module}: {fault!r}: {told}", flush=True)
+            caught += told.startswith("caught")
+    print(f"{caught} of {len(chosen)} faults are caught")
+    return caught < len(chosen)
 
 
 if __name__ == "__main__":

@@ -146,8 +146,7 @@ def test_the_profile_knows_the_experiments_of_all_papers(fresh):
     assert not [rule for rule in alone if re.search("_(show|judge)_|^gathered$", rule)]
 
 
-@pytest.fixture(scope="module")
-def lost_node(fresh, slurm):
+def test_the_job_of_a_lost_node_ends_elsewhere_in_the_same_bytes(fresh, slurm, training):
     """The node on which a training stands is lost; then the training may go on."""
     before = len(slurm.jobs())
     paused = Paused(fresh().root)
@@ -158,34 +157,20 @@ def lost_node(fresh, slurm):
         slurm.lose_node(node)
         paused.go_on()
         told = run.wait()
-    jobs = slurm.jobs()[before:]
+    last = slurm.jobs()[-1]
     slurm.start_node(node)
     wait_for(slurm.ready, "the lost node did not come back")
-    return Ran(paused, told, jobs), node
-
-
-def test_the_job_of_a_lost_node_ends_elsewhere_in_the_same_bytes(lost_node, training):
-    ran, node = lost_node
-    assert ran.told.well().finished == {"mrp_pretrain": 1}
-    last = ran.jobs[-1]
+    assert told.well().finished == {"mrp_pretrain": 1}
     assert last["JobState"] == "COMPLETED"
     assert last["NodeList"] != node
-    made = ran.checkout.made()
+    made = paused.made()
     assert made == {name: training[name] for name in made}
     assert "mrp/weights/headline/pretrained.safetensors" in made
 
 
-@dataclass
-class Killed:
-    paused: Paused
-    first: Ended
-    again: Ended
-    orphan: dict[str, str]
-    locks: list[str]
-
-
-@pytest.fixture(scope="module")
-def killed(fresh, slurm):
+def test_after_a_kill_nothing_finished_is_made_again_and_orphans_and_locks_are_gone(
+    fresh, slurm, training
+):
     """Snakemake gets SIGKILL while a job of it works on a node; the same command again."""
     before = len(slurm.jobs())
     paused = Paused(fresh().root)
@@ -194,32 +179,25 @@ def killed(fresh, slurm):
         wait_for(lambda: "  mrp_show_paper_items\n" in run.text, "the short job did not end")
         run.process.send_signal(signal.SIGKILL)
         first = run.wait()
-    locks = paused.locks()
+    assert paused.locks() == []
     number = next(
         job["JobId"] for job in slurm.jobs()[before:] if job["Comment"] == "rule_mrp_pretrain"
     )
 
     def orphan():
-        return next(job for job in slurm.jobs() if job["JobId"] == number)
+        return next(job["JobState"] for job in slurm.jobs() if job["JobId"] == number)
 
-    assert orphan()["JobState"] == "RUNNING"
+    assert orphan() == "RUNNING"
     with paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY) as run:
-        wait_for(lambda: orphan()["JobState"] != "RUNNING", "the orphan went on")
+        wait_for(lambda: orphan() != "RUNNING", "the orphan went on")
         paused.go_on()
         again = run.wait()
-    return Killed(paused, first, again, orphan(), locks)
-
-
-def test_after_a_kill_nothing_finished_is_made_again_and_orphans_and_locks_are_gone(
-    killed, training
-):
-    assert killed.first.code == -signal.SIGKILL
-    assert killed.first.finished == {"mrp_show_paper_items": 1}
-    assert killed.again.well().finished == {"mrp_pretrain": 1}
-    assert killed.orphan["JobState"] == "FAILED"
-    assert killed.paused.staged() == []
-    assert killed.locks == []
-    made = killed.paused.made()
+    assert orphan() == "FAILED"
+    assert first.code == -signal.SIGKILL
+    assert first.finished == {"mrp_show_paper_items": 1}
+    assert again.well().finished == {"mrp_pretrain": 1}
+    assert paused.staged() == []
+    made = paused.made()
     assert made == {name: training[name] for name in made}
     assert "mrp/weights/headline/pretrained.safetensors" in made
 
@@ -249,23 +227,13 @@ def together(nodes: int) -> dict:
     }
 
 
-@pytest.fixture(scope="module")
-def two_nodes(fresh, slurm):
+def test_a_training_over_two_nodes_is_one_job_with_the_bytes_of_two_processes_on_one(fresh, slurm):
     before = len(slurm.jobs())
-    checkout = fresh()
-    told = on_slurm(checkout, slurm, WEIGHTS, changes=together(nodes=2))
-    return Ran(checkout, told, slurm.jobs()[before:])
-
-
-def test_a_training_over_two_nodes_is_one_job_with_the_bytes_of_two_processes_on_one(
-    two_nodes, fresh
-):
-    two_nodes.told.well()
-    (job,) = two_nodes.of("own_images_pretrain")
+    checkout, here = fresh(), fresh()
+    told = on_slurm(checkout, slurm, WEIGHTS, changes=together(nodes=2)).well()
+    (job,) = Ran(checkout, told, slurm.jobs()[before:]).of("own_images_pretrain")
     assert job["NumNodes"] == "2"
     assert job["NodeList"] == "cpu[1-2]"
-    two_nodes.told.well()
-    checkout = fresh()
-    checkout.snakemake(WEIGHTS, changes=together(nodes=1)).well()
-    assert two_nodes.checkout.made() == checkout.made()
-    assert two_nodes.checkout.staged() == checkout.staged() == []
+    here.snakemake(WEIGHTS, changes=together(nodes=1)).well()
+    assert checkout.made() == here.made()
+    assert checkout.staged() == here.staged() == []

@@ -18,7 +18,6 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
 from safetensors.torch import save
 
 from featlearn.core.errors import FeatlearnError
@@ -28,6 +27,8 @@ from featlearn.core.provenance import read_record, record_path
 from featlearn.images.data.datasets import open_images
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
+from image_folders import picture as noise
+from unit.test_image_readers import put, saved
 
 pytestmark = pytest.mark.long
 
@@ -36,10 +37,7 @@ SIDE = 6
 
 
 def picture(kind="PNG", mode="RGB") -> bytes:
-    pixels = np.random.default_rng(0).integers(0, 255, (SIDE, SIDE, 3), dtype=np.uint8)
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).convert(mode).save(buffer, kind)
-    return buffer.getvalue()
+    return saved(noise(0, size=(SIDE, SIDE)).convert(mode), kind)
 
 
 def parquet() -> bytes:
@@ -187,13 +185,6 @@ def fuzzed(test):
     return settings(max_examples=CASES, suppress_health_check=slow)(test)
 
 
-def put(files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        path = Path("data", name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
 def opened(kind: str, split: str):
     place = {"path": "data"}
     if kind in PUBLISHED:
@@ -205,7 +196,8 @@ def opened(kind: str, split: str):
 @pytest.mark.parametrize("name", SETS)
 def test_the_sound_set_is_read(name):
     kind, split, files, _ = SETS[name]
-    put(files)
+    for file, content in files.items():
+        put(Path("data", file), content)
     found = opened(kind, split)
     assert len(found) > 0
     assert found.faults.empty
@@ -217,7 +209,8 @@ def test_the_sound_set_is_read(name):
 @given(st.data())
 def test_a_damaged_data_set_is_read_or_refused_in_words(name, data):
     kind, split, files, victim = SETS[name]
-    put({**files, victim: data.draw(damaged(files[victim]))})
+    for file, content in files.items():
+        put(Path("data", file), data.draw(damaged(content)) if file == victim else content)
     try:
         found = opened(kind, split)
     except FeatlearnError as error:

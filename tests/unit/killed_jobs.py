@@ -29,8 +29,6 @@ CONFIG = load({"scale": "smoke"}, ROOT)
 #: Long enough that most kills come within the training.
 SIMMIM = CONFIG["images"]["pretraining"]["simmim"]
 SIMMIM = SIMMIM | {"training": SIMMIM["training"] | {"epochs": 20}}
-TRAINED = CONFIG["gemfilter"]["trained"]
-TRAINED = TRAINED | {"stages": [stage | {"steps": 60} for stage in TRAINED["stages"]]}
 DOMAINS = CONFIG["nuclear"]["domains"]
 #: What learns no features takes longer than these trainings.
 DOMAINS = DOMAINS | {
@@ -47,27 +45,9 @@ KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
         {"method": "simmim", "replicate": "0"},
     ),
     "mrp": ("mrp.experiments.headline:pretrain", CONFIG["mrp"]["headline"], {}),
-    "mrp-supervised": ("mrp.experiments.headline:supervise", CONFIG["mrp"]["headline"], {}),
-    "contrastive": (
-        "contrastive.experiments.stages:train",
-        CONFIG["contrastive"]["stages"],
-        {"arm": "masked"},
-    ),
-    "noncontrastive": (
-        "noncontrastive.experiments.algorithm:measure",
-        CONFIG["noncontrastive"]["algorithm"],
-        {},
-    ),
-    "transformer": ("gemfilter.experiments.training:measure", TRAINED, {"group": "0"}),
     "nuclear": ("nuclear.experiments.domains:train_stack", DOMAINS, {"stack": "0"}),
 }
-OUTPUTS = ("weights", "history", "learning", "flow", "curves", "trained")
-NEEDED = {
-    "transformer": ("weights", "curves"),
-    "mrp-supervised": ("weights", "history", "learning"),
-    "noncontrastive": ("history", "flow"),
-    "nuclear": ("trained",),
-}
+OUTPUTS = {"images": ("weights", "history"), "mrp": ("weights", "history"), "nuclear": ("trained",)}
 #: What a job imports on its way, and takes longer than the job.
 LATE = {"nuclear": ("sklearn.datasets", "torch._dynamo")}
 LOG = f"{RESULTS}/logs/train.log"
@@ -75,7 +55,7 @@ LOG = f"{RESULTS}/logs/train.log"
 
 def job(kind: str, every: float) -> None:
     function, config, wildcards = KINDS[kind]
-    outputs = {name: f"{RESULTS}/{name}" for name in NEEDED.get(kind, OUTPUTS[:2])}
+    outputs = {name: f"{RESULTS}/{name}" for name in OUTPUTS[kind]}
     params = {"function": f"featlearn.{function}", "seed": 0, "device": "cpu"}
     params |= {"cache": ".cache/images", "state": ""} if kind == "nuclear" else {}
     # no method of these has a teacher
@@ -103,10 +83,10 @@ def attempt(kind: str, every: float, life: float | None) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-def made() -> dict[str, str]:
+def made(kind: str) -> dict[str, str]:
     return {
         name: hashlib.sha256((RESULTS / name).read_bytes()).hexdigest()
-        for name in OUTPUTS
+        for name in OUTPUTS[kind]
         if (RESULTS / name).exists()
     }
 
@@ -120,7 +100,7 @@ def main(folder: str, kind: str, kills: str) -> None:
     ends = [attempt(kind, 1e9, None)]
     if ends != [0]:
         sys.exit(f"the undisturbed job failed: {Path(LOG).read_text()}")
-    undisturbed = made()
+    undisturbed = made(kind)
     span = time.monotonic() - began
     told = {"kills": 0, "resumed": 0, "rounds": 0, "wrong": [], "half": []}
     while told["kills"] < int(kills):
@@ -133,11 +113,11 @@ def main(folder: str, kind: str, kills: str) -> None:
             told["kills"] += end == -signal.SIGKILL
             log = Path(LOG)
             told["resumed"] += log.is_file() and " goes on after step " in log.read_text()
-            found = made()
+            found = made(kind)
             told["half"] += [n for n in found if found[n] != undisturbed[n]]
         ends.append(end)
         told["rounds"] += 1
-        told["wrong"] += [] if made() == undisturbed else [made()]
+        told["wrong"] += [] if made(kind) == undisturbed else [made(kind)]
     print(json.dumps({**told, "ends": ends, "files": sorted(undisturbed), "seconds": span}))
 
 

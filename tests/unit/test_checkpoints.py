@@ -254,38 +254,15 @@ VICTIM = """
 """
 
 
-def victim(kept: Path, **more: str) -> subprocess.Popen:
-    path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
-    source = textwrap.dedent(VICTIM.format(path=path, folder=str(kept)))
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
-    return subprocess.Popen(
-        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
-    )
-
-
-FAKED = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
-
-
 @pytest.mark.long
-@pytest.mark.skipif(not FAKED, reason="needs libfaketime (Debian: libfaketime)")
-@pytest.mark.parametrize("jump", ["-2d", "+400d"])
-def test_a_clock_that_jumps_changes_no_byte(jump, tmp_path, undisturbed):
-    kept, clock = tmp_path / "kept", tmp_path / "clock"
-    clock.write_text("+0\n")
-    faked = {"LD_PRELOAD": str(FAKED[-1]), "FAKETIME_TIMESTAMP_FILE": str(clock),
-             "FAKETIME_NO_CACHE": "1"}  # fmt: skip
-    with victim(kept, **faked) as process:
-        for line in process.stdout:
-            if int(line) == 5:
-                clock.write_text(f"{jump}\n")
-    assert process.wait() == 0
-    assert int(line) > 5
-    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
-
-
 def test_a_process_that_is_killed_for_real_is_taken_up(tmp_path, undisturbed):
     kept = tmp_path / "kept"
-    with victim(kept) as process:
+    path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
+    source = textwrap.dedent(VICTIM.format(path=path, folder=str(kept)))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert any(int(line) == 5 for line in process.stdout)
         finally:

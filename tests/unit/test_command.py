@@ -257,6 +257,7 @@ def test_names_of_classes_write_no_line_of_their_own(here, capsys):
     assert text.count("\t") == 2
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
     command = [sys.executable, "-m", "featlearn.command", "predict", "c.safetensors"]
     script = " ".join([*command, *["a.png"] * 3]) + " | head -1"

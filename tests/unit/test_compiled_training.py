@@ -81,6 +81,7 @@ def test_without_a_compiler_training_runs_plain_and_says_so_once(compiling_is, m
     assert "no C++ compiler found" in said
 
 
+@pytest.mark.long
 def test_compiled_training_is_that_of_plain_code_and_the_same_alone_and_in_a_batch(compiling_is):
     x, w, y, u = problem(samples=40, kernels=20)
     x, w, u = x.float(), w.float() / 3, u.float()

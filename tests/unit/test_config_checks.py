@@ -463,6 +463,7 @@ assert image.sqrt().is_contiguous(memory_format=torch.channels_last)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("begun", BEGUN.values(), ids=BEGUN)
 def test_functions_are_numpys_in_every_form_and_have_their_gradients(begun, tmp_path):
     environment = dict(os.environ)

@@ -93,6 +93,7 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case", ["plain", "accumulated", "sgd", "batch_norm", "batch_norm_of_rows"]
 )
@@ -109,6 +110,7 @@ def test_losses_and_weights_are_those_of_one_process(case, trained):
         assert torch.equal(weights[name], second[name])
 
 
+@pytest.mark.long
 def test_processes_leave_together_and_go_on_to_the_same_bytes(trained):
     assert not (trained / "interrupted.parquet").exists()
     for kind in ("parquet", "safetensors"):
@@ -151,6 +153,7 @@ def test_a_launch_is_torchrun_and_on_several_nodes_srun_in_a_job_of_slurm(monkey
     assert wanted | {"--nnodes=2", "--nproc-per-node=4", "--rdzv-id=7"} <= set(found)
 
 
+@pytest.mark.long
 def test_a_process_that_fails_fails_the_training(tmp_path):
     with pytest.raises(FeatlearnError, match="in 1 processes failed"):
         run_together("json.tool", [str(tmp_path / "missing.json")], Layout(1))

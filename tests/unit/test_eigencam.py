@@ -165,17 +165,12 @@ def test_heat_fills_the_image_and_the_unit_interval():
     assert (drawn[1] == 0).all()
 
 
-@pytest.fixture
-def masks():
+def test_parts_are_hit_from_half_the_maximum_on_and_share_the_heat():
     """Three parts of 4, 4 and 2 pixels in a picture of 6 x 6; the third is absent in image 1."""
     masks = torch.zeros(2, 3, 6, 6, dtype=torch.bool)
     masks[:, 0, :2, :2] = True
     masks[:, 1, 4:, 4:] = True
     masks[0, 2, 0, 4:] = True
-    return masks
-
-
-def test_parts_are_hit_from_half_the_maximum_on_and_share_the_heat(masks):
     use = part_use(3.0 * masks[:, 0] + 1.0 * masks[:, 1], masks)
     torch.testing.assert_close(use.share[:, :2], torch.tensor([[0.75, 0.25]] * 2))
     assert use.pointed.tolist() == [[True, False, False]] * 2

@@ -27,24 +27,18 @@ HINGE = LOSSES["hinge"]
 STREAMS = Streams(0, "gradient_features", "test", range(2))
 
 
-@pytest.fixture(scope="module")
-def descent():
+def test_drift_losses_and_slopes_stay_within_lemmas_b8_to_b10():
     law = Xor(20)
     inputs = law.sample(200, STREAMS("inputs"))
     start, _ = start_of(law, STREAMS("start"), 6, 1.2)
-    first = scaled_first_step(start, inputs, 2.4)
-    rate = 0.1 / 20 / inputs.x.norm(dim=-1).mean().item()
-    return start, first, list(descend(first, lambda: inputs, rate, 20, HINGE)), rate, inputs
-
-
-def test_drift_losses_and_slopes_stay_within_lemmas_b8_to_b10(descent):
-    start, _, _, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1, keepdim=True)
     rate = 0.01
     stepped = first_step(start, inputs, rate, HINGE)
     assert (stepped.a.abs() <= rate * (size * start.w.norm(dim=-1) + start.b.abs())).all()
     assert (stepped.w.norm(dim=-1) <= rate * start.a.abs() * size).all()
-    _, first, path, rate, inputs = descent
+    first = scaled_first_step(start, inputs, 2.4)
+    rate = 0.1 / 20 / size.mean().item()
+    path = list(descend(first, lambda: inputs, rate, 20, HINGE))
     size = inputs.x.norm(dim=-1).mean(-1)[:, None]
     of = printed.Drift(size, first.a.abs(), first.w.norm(dim=-1), first.b.abs(), rate)
     for steps, now in enumerate(path, 1):
@@ -56,7 +50,6 @@ def test_drift_losses_and_slopes_stay_within_lemmas_b8_to_b10(descent):
     # the printed bound is smaller by the number of steps, up to a factor
     ratio = [(of.corrected(t) / of.as_printed(t)).median().item() for t in (10, 20)]
     assert ratio == pytest.approx([9 / 2, 19 / 2], rel=0.1)
-    _, first, path, _, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)
     a = torch.randn(first.a.shape, generator=generator("comparator"), dtype=torch.float64)
     a[:, ::2] = 0

@@ -313,19 +313,14 @@ def test_a_cone_that_holds_no_neuron_is_refused_by_its_key():
         list(nice(law, {"gamma": 0.05, "neurons": [10], "networks": 2, "threshold": 30}, streams))
 
 
-@pytest.fixture(scope="module")
-def with_and_without():
+@pytest.mark.long
+def test_structure_puts_neurons_into_the_cone_which_uniform_inputs_do_not():
     config = load({"scale": "smoke", "papers": ["gradient_features"]}, ROOT)
     own = config["gradient_features"]["structure"] | {
         "dimension": 12, "block": 3, "steps": 60, "samples": 200,
         "sets": {"train": 800, "validation": 100, "test": 500}, "structured": 0.3,
     }  # fmt: skip
-    return structure(job_of(own, seed=3))
-
-
-def test_structure_puts_neurons_into_the_cone_which_uniform_inputs_do_not(with_and_without):
-    hit = (with_and_without["neurons"]["sampled"] > 0.95).groupby(
-        with_and_without["neurons"]["arm"]
-    )
+    made = structure(job_of(own, seed=3))
+    hit = (made["neurons"]["sampled"] > 0.95).groupby(made["neurons"]["arm"])
     assert hit.mean()["structured"] > 0.9
     assert hit.mean()["none"] < 0.1

@@ -127,6 +127,7 @@ def test_what_an_interruption_or_a_kill_leaves_is_nothing_that_looks_whole(tmp_p
     assert not left.exists()
 
 
+@pytest.mark.long
 def test_processes_that_ask_at_once_decode_once(folder):
     code = (
         "import sys\n"

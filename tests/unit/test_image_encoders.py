@@ -130,6 +130,7 @@ FEW_CHANNELS = """
 """
 
 
+@pytest.mark.long
 def test_few_channels_train_without_avx512():
     """In a process of its own, which the fault would end."""
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONPATH": str(SOURCE_ROOT)}

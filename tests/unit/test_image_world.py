@@ -205,11 +205,6 @@ def test_bad_settings_are_named(settings, message):
 SCENES = {"image_size": 64, "objects": [1, 3], "object_size": [16, 24]}
 
 
-@pytest.fixture(scope="module")
-def scenes():
-    return Scenes(World({**SMALL, "noise": 0, "background": 0}), SCENES).sample(600, NAME)
-
-
 def test_objects_and_views_have_their_shares():
     roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
     count = (roomy.sample(120, NAME).labels >= 0).sum(1)
@@ -240,8 +235,9 @@ def test_objects_without_a_body_are_boxed_by_their_parts(views):
     assert (alone.boxes[:, 0] - seen).abs().max() <= 1
 
 
-def test_a_scene_is_the_same_however_many_are_drawn(scenes):
+def test_a_scene_is_the_same_however_many_are_drawn():
     world = World({**SMALL, "noise": 0, "background": 0})
+    scenes = Scenes(world, SCENES).sample(600, NAME)
     for label in range(4):
         assert frequency_fits(scenes.labels[scenes.labels >= 0] == label, 1 / 4)
     some = Scenes(world, SCENES).sample(10, NAME, start=BLOCK - 5)

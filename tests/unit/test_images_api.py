@@ -24,18 +24,12 @@ from unit import ROOT
 COLOURS = ((190, 40, 40), (40, 190, 40))
 
 
-@pytest.fixture(scope="module")
-def garden(tmp_path_factory):
-    """A folder with ``flowers/daisy`` and ``flowers/rose`` in it."""
-    root = tmp_path_factory.mktemp("door")
-    grow(root / "flowers", dict(zip(("daisy", "rose"), COLOURS, strict=True)), 15, (36, 40))
-    return root
-
-
 @pytest.fixture
-def here(garden, monkeypatch):
-    monkeypatch.chdir(garden)
-    return garden
+def here(tmp_path, monkeypatch):
+    """A folder with ``flowers/daisy`` and ``flowers/rose`` in it."""
+    grow(tmp_path / "flowers", dict(zip(("daisy", "rose"), COLOURS, strict=True)), 15, (36, 40))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 class Pairs(torch.utils.data.Dataset):
@@ -81,6 +75,7 @@ def test_a_dataset_gives_the_same_pictures_in_every_kind():
             assert torch.equal(getattr(other, part), getattr(first, part))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "size"), [("resnet18", 32), ("mobilenet_v3_small", 32)])
 def test_a_network_of_torchvision_is_pre_trained_by_name(name, size, here, tmp_path, capsys):
     network = images.fit("flowers", encoder=f"torchvision:{name}", epochs=1, size=2 * size)
@@ -176,6 +171,7 @@ CLOSE = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLOSE)
 def test_a_theorem_is_measured_as_predicted_and_its_notebook_has_the_script(name, monkeypatch):
     monkeypatch.setattr(sys, "argv", [name])
@@ -187,6 +183,7 @@ def test_a_theorem_is_measured_as_predicted_and_its_notebook_has_the_script(name
     assert cells[1]["outputs"][0]["text"]
 
 
+@pytest.mark.long
 def test_three_methods_learn_a_folder_and_a_map_is_drawn_of_a_photo(tmp_path, monkeypatch):
     colours = {"red": (200, 40, 40), "blue": (40, 40, 200)}
     folder = grow(tmp_path / "flowers", colours, 12, (64, 64))

@@ -3,7 +3,6 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from featlearn.mrp.analysis.teacher_student import EqualStart
 from featlearn.mrp.analysis.transfer import Transfer
 from featlearn.mrp.labels import UNLEARNED
 from unit import ROOT
+from unit.test_picture_experiment import rows
 
 REPLICATES = 10
 DESK = load({"scale": "desk"}, ROOT)
@@ -32,14 +32,9 @@ DESK = load({"scale": "desk"}, ROOT)
 
 def frame(value: Any, **axes: Any) -> pd.DataFrame:
     """Every combination of the axes in each replicate; ``value`` may be a function of them."""
-    each = [own if isinstance(own, list | tuple) else [own] for own in axes.values()]
-    rows = [dict(zip(axes, one, strict=True)) for one in product(*each)]
-    values = [value(**row) if callable(value) else value for row in rows]
-    return pd.DataFrame(
-        {**row, "replicate": r, "value": own + 1e-4 * (r % 2)}
-        for row, own in zip(rows, values, strict=True)
-        for r in range(REPLICATES)
-    )
+    each = {name: own if isinstance(own, list | tuple) else [own] for name, own in axes.items()}
+    given = value if callable(value) else lambda **_: value
+    return rows(lambda replicate, **row: given(**row) + 1e-4 * (replicate % 2), REPLICATES, **each)
 
 
 def verdict(group, name: str, config=None, **frames: pd.DataFrame) -> str:

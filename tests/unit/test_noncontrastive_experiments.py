@@ -59,6 +59,7 @@ def test_outcomes_have_a_word_and_a_settled_state_its_features_or_no_noise():
     assert not starts.settled(state([[0.7, 0.7], [0, 1]], 0.1, 0.0), none).any()
 
 
+@pytest.mark.long
 def test_a_start_whose_noise_fades_for_ever_ends():
     """It crawled: the size of a neuron that has its feature moves by rounding alone."""
     b = torch.tensor([[[0.178, -0.831], [-0.02, 0.21]]], dtype=torch.float64) / 1e3

@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
-from featlearn.core.config import load
 from featlearn.core.files import write_parquet
 from featlearn.core.publishing import ledger
 from featlearn.core.publishing.compare_runs import differing, made_alike, of_seeds
 from featlearn.core.publishing.ledger import (
-    READS,
     SUMMARY,
     beside_published,
     judged,
@@ -22,7 +19,6 @@ from featlearn.core.publishing.ledger import (
     published_frame,
     read_ledger,
 )
-from unit import ROOT
 
 RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
 
@@ -198,14 +194,3 @@ def test_a_report_does_not_wait_for_its_own_publication(tmp_path, monkeypatch):
     told = beside_published(rows, CONFIG | {"seed": 0, "run": "desk"}, folder)
     assert [one["verdict"] for one in told] == [UNDECIDED, UNDECIDED]
     assert [bool(one["withdrawn"]) for one in told] == [False, True]
-
-
-def test_the_sections_that_are_said_to_be_read_are_those_of_the_config():
-    config = load({"scale": "desk"}, ROOT)
-    reads = yaml.safe_load((ROOT / READS).read_text(encoding="utf-8"))
-    for folders in reads.values():
-        for place in (place for places in folders.values() for place in places):
-            part = config
-            for key in place.split("."):
-                part = part[key]
-            assert isinstance(part, dict), place

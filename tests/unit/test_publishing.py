@@ -398,7 +398,6 @@ def sentences(text: str) -> Iterator[str]:
                 )
 
 
-@pytest.mark.skipif(FRONT not in LEDGERS, reason="nothing is published yet")
 def test_verdicts_of_the_pages_are_those_of_the_published_ledger():
     verdicts = {row["claim"]: row["verdict"] for row in LEDGERS[FRONT].values()}
     short, found, wrong = {name.partition("/")[2] for name in verdicts}, 0, []
@@ -416,7 +415,6 @@ def test_verdicts_of_the_pages_are_those_of_the_published_ledger():
     assert found > 20
 
 
-@pytest.mark.skipif(FRONT not in LEDGERS, reason="nothing is published yet")
 def test_pages_quote_the_published_ledger():
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     stale = [name for name, text in texts.items() if quoted(text, LEDGERS, name) != text]

@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -49,15 +48,6 @@ def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProces
         [sys.executable, *words], cwd=folder, env=environment(**more),
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
-
-
-def at_once(**tasks: Callable[[], Any]) -> dict[str, Future]:
-    """Run tasks and wait for all; a test takes its own's result.
-
-    Two at a time, unless workers of pytest-xdist are that already.
-    """
-    with ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else 2) as pool:
-        return {name: pool.submit(task) for name, task in tasks.items()}
 
 
 def script_of(name: str, root: Path, monkeypatch: Any) -> ModuleType:

@@ -5,77 +5,44 @@ import sys
 
 import pytest
 
-from .checkout import Checkout, at_once, digest
-from .trained import ALIGNMENT, FIGURE, RESULTS, TABLE
+from .checkout import Checkout, digest
+from .trained import ALIGNMENT, RESULTS, SHOWN, TABLE
 
-TRIAL = f"results/trial/{FIGURE}"
 HEADLINE = f"{RESULTS}/mrp/figures/headline.svg"
 
 
-def trial(checkout):
-    before = checkout.files()
-    told = checkout.snakemake(TRIAL, "--config", "run=trial")
-    return before, checkout.files(), told
-
-
-def directory(checkout, elsewhere):
-    before = checkout.files()
-    words = ("--directory", str(elsewhere), "--workflow-profile", "profiles/default")
-    told = checkout.snakemake(*words, f"{RESULTS}/{TABLE}")
-    return before, checkout.files(), told
-
-
-@pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("elsewhere") / "größer, with blanks"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture(scope="module")
-def doors(fresh, fresh_toy, elsewhere):
-    return at_once(
-        trial=lambda: trial(fresh_toy()),
-        directory=lambda: directory(fresh_toy(), elsewhere),
-        paper=lambda: fresh().plan("mrp"),
-        figure=lambda: fresh().plan(HEADLINE, changes={"papers": ["mrp"]}),
-        empty=lambda: fresh().snakemake("--dry-run", "real_images"),
-        default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
-    )
-
-
-def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(doors):
-    planned = doors["paper"].result()
+def test_a_target_makes_what_it_needs_and_one_of_nothing_says_so(fresh, template):
+    checkout = fresh()
+    planned = checkout.plan("mrp")
     assert planned["mrp"] == 1
     assert all(rule.startswith("mrp") or rule == "gathered" for rule in planned)
     assert {"mrp_pretrain", "mrp_judge_headline", "mrp_show_paper_items"} < set(planned)
-    assert doors["figure"].result() == {
+    assert checkout.plan(HEADLINE, changes={"papers": ["mrp"]}) == {
         "mrp_pretrain": 1, "mrp_supervise": 1, "mrp_supervise_all": 1, "mrp_supervise_masked": 1,
         "mrp_downstream": 1, "mrp_evaluate": 1, "mrp_show_headline": 1,
     }  # fmt: skip
-    told = doors["empty"].result()
-    assert told.code != 0
-    assert "real_images: expected entries under this key" in told.text
-    assert doors["default"].result()["claims"] == 1
+    told = checkout.snakemake("--dry-run", "real_images")
+    told.refused("real_images: expected entries under this key")
+    assert template.plan("results/tour/claims.parquet", configfile=None)["claims"] == 1
 
 
-def test_a_run_of_another_name_writes_the_same_into_its_own_folder_alone(doors, toy_finished):
-    before, after, told = doors["trial"].result()
+def test_another_working_directory_and_name_get_all_that_is_written(
+    template, template_finished, tmp_path
+):
+    checkout, elsewhere = template.copy(tmp_path / "clone"), tmp_path / "größer, with blanks"
+    elsewhere.mkdir()
+    before = checkout.files()
+    words = ("--directory", str(elsewhere), "--workflow-profile", "profiles/default")
+    told = checkout.snakemake(*words, f"results/trial/{TABLE}", "--config", "run=trial")
     assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
-    assert {name: after[name] for name in before} == before
-    new = {name for name in set(after) - set(before) if not name.startswith(".snakemake/")}
-    assert TRIAL in new
-    assert {name for name in new if not name.startswith("results/trial/")} == set()
-    assert after[TRIAL] == toy_finished.checksums()[FIGURE]
-
-
-def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, toy_finished):
-    before, after, told = doors["directory"].result()
-    assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
-    assert after == before
-    made = elsewhere / RESULTS / TABLE
-    assert made.read_bytes() == (toy_finished / f"{RESULTS}/{TABLE}").read_bytes()
-    assert (elsewhere / f"{RESULTS}/provenance/{TABLE}.json").is_file()
+    assert checkout.files() == before
+    made = Checkout(elsewhere).files()
+    assert all(name.startswith(("results/trial/", ".snakemake/")) for name in made)
+    whole = template_finished.checksums()
+    assert {name: made[f"results/trial/{name}"] for name in SHOWN} == {
+        name: whole[name] for name in SHOWN
+    }
+    assert f"results/trial/provenance/{TABLE}.json" in made
 
 
 OUTER = """
@@ -97,6 +64,7 @@ rule mine:
 """
 
 
+@pytest.mark.long
 def test_another_workflow_builds_on_results_of_this_one(sources, finished, tmp_path):
     outer = Checkout(tmp_path)
     (outer / "Snakefile").write_text(OUTER.format(clone=sources.root), encoding="utf-8")
@@ -121,6 +89,7 @@ echo 1.server
 """
 
 
+@pytest.mark.long
 def test_a_job_goes_through_the_submit_command_of_the_profile(fresh_toy, tmp_path):
     checkout = fresh_toy()
     qsub, target = tmp_path / "qsub", f"{RESULTS}/{ALIGNMENT}"

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import psutil
 import pytest
 
-from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, at_once, gone
+from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, gone
 from .trained import DOWNSTREAM, GROWTH, LEDGER, PRETRAINED, PURITY, RESULTS, SUPERVISED
 
+pytestmark = pytest.mark.long
 BOTH = ["toy_pretrain", "toy_supervise"]
 ONE = ["toy_pretrain"]
 #: Enough jobs for a warm process.
@@ -26,6 +27,7 @@ COLD = {"FEATLEARN_WARM": "no"}
 class Disturbed:
     """A run that was disturbed while jobs of it waited, and the same command again."""
 
+    kind: str
     checkout: Checkout
     first: Ended
     #: artefacts under their final names after the disturbance, and digests
@@ -39,7 +41,7 @@ class Disturbed:
     again: Ended
 
 
-def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Disturbed:
+def disturb(kind, checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Disturbed:
     """Start, until jobs of ``rules`` wait, do ``how(run, checkout)``, look, start again."""
     paused = Paused(checkout.root, place)
     targets = [f"{RESULTS}/{name}" for name in targets]
@@ -54,7 +56,7 @@ def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Distu
     log = (paused / f"{RESULTS}/logs/toy/pretrain.log").read_text(encoding="utf-8")
     paused.go_on()
     again = paused.snakemake(*targets, env=env)
-    return Disturbed(paused, first, left, alone, warm, locks, log, again)
+    return Disturbed(kind, paused, first, left, alone, warm, locks, log, again)
 
 
 def command(process) -> list[str]:
@@ -95,8 +97,7 @@ def ctrl_c(run, paused):
     run.ctrl_c()
 
 
-#: Rules that wait, targets, what happens, and how else the run is started. The short tests keep a
-#: kill of the run and of a commit, and Ctrl-C.
+#: Rules that wait, targets, what happens, and how else the run is started.
 KINDS = {
     "kill_run": (BOTH, MANY, kill_run, {}),
     "kill_job": (ONE, MANY, kill_job, {}),
@@ -109,35 +110,23 @@ KINDS = {
     "ctrl_c, cold": (ONE, [PRETRAINED], ctrl_c, {"env": COLD}),
 }
 WARM = [kind for kind, (*_, options) in KINDS.items() if not options]
-SHORT = ("kill_run", "kill_commit", "ctrl_c")
 TRAINING_LOST = [kind for kind in KINDS if kind not in ("terminate_run", "kill_commit")]
 
 
 def of_kinds(*kinds):
-    """Parametrise a test by kind; those that are not of ``SHORT`` are long."""
-    return pytest.mark.parametrize("kind", [
-        pytest.param(kind, marks=[] if kind in SHORT else [pytest.mark.long]) for kind in kinds
-    ])  # fmt: skip
+    return pytest.mark.parametrize("outcome", kinds, indirect=True)
 
 
 @pytest.fixture(scope="module")
-def disturbed(request, fresh_toy):
-    """What the selected tests look at, each disturbed once."""
-
-    def task(rules, targets, how, options):
-        return lambda: disturb(fresh_toy(), rules, targets, how, **options)
-
-    calls = [getattr(item, "callspec", None) for item in request.session.items
-             if item.path == request.path]  # fmt: skip
-    return at_once(**{call.params["kind"]: task(*KINDS[call.params["kind"]])
-                      for call in calls if call})  # fmt: skip
+def outcome(request, fresh_toy):
+    """What became of a run; tests of one kind come one after another."""
+    rules, targets, how, options = KINDS[request.param]
+    return disturb(request.param, fresh_toy(), rules, targets, how, **options)
 
 
 @of_kinds(*KINDS)
-def test_nothing_is_half_written_and_the_same_command_ends_in_the_same_bytes(
-    disturbed, toy_finished, kind
-):
-    outcome, whole = disturbed[kind].result(), toy_finished.made()
+def test_nothing_is_half_written_and_the_same_command_ends_in_the_same_bytes(outcome, toy_finished):
+    kind, whole = outcome.kind, toy_finished.made()
     assert outcome.first.code != 0, outcome.first.text
     assert outcome.warm == (kind in WARM)
     assert {name: whole[name] for name in outcome.left} == outcome.left
@@ -153,44 +142,40 @@ def test_nothing_is_half_written_and_the_same_command_ends_in_the_same_bytes(
 
 
 @of_kinds("kill_run", "kill_run, cold")
-def test_a_killed_run_is_completed_up_to_its_claims(disturbed, kind):
-    outcome = disturbed[kind].result()
+def test_a_killed_run_is_completed_up_to_its_claims(outcome):
     assert outcome.first.code == -signal.SIGKILL
     assert set(outcome.again.finished) >= {*BOTH, "toy_downstream"}
-    if kind == "kill_run":
+    if outcome.kind == "kill_run":
         assert LEDGER in outcome.checkout.made()
 
 
 @of_kinds("kill_commit")
-def test_a_job_killed_between_two_of_its_outputs_is_run_again(disturbed, kind):
-    outcome = disturbed[kind].result()
+def test_a_job_killed_between_two_of_its_outputs_is_run_again(outcome):
     assert set(outcome.left) == {GROWTH}
     assert outcome.again.finished == {"toy_pretrain": 1}
     assert PRETRAINED in outcome.checkout.made()
 
 
 @of_kinds("kill_job", "kill_proxy", "kill_job, cold")
-def test_a_killed_script_is_named_with_its_log(disturbed, kind):
-    text = disturbed[kind].result().first.text
+def test_a_killed_script_is_named_with_its_log(outcome):
+    text = outcome.first.text
     assert "SIGKILL" in text
     assert "Error in rule toy_pretrain" in text
     assert f"{RESULTS}/logs/toy/pretrain.log" in text
 
 
 @of_kinds("terminate_run")
-def test_a_run_that_shall_end_finishes_the_job_at_work(disturbed, kind):
-    outcome = disturbed[kind].result()
+def test_a_run_that_shall_end_finishes_the_job_at_work(outcome):
     assert outcome.first.finished == {"toy_pretrain": 1}
     assert PRETRAINED in outcome.left
     assert outcome.again.finished == {"toy_downstream": 1}
 
 
 @of_kinds("ctrl_c", "ctrl_c, cold")
-def test_the_log_of_an_interrupted_job_says_so(disturbed, kind):
-    assert "KeyboardInterrupt" in disturbed[kind].result().log
+def test_the_log_of_an_interrupted_job_says_so(outcome):
+    assert "KeyboardInterrupt" in outcome.log
 
 
-@pytest.mark.long
 def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
     """SIGSTOP, as from a laptop's lid or a scheduler, and SIGCONT, to all of it and to one job."""
     paused = Paused(fresh_toy().root)

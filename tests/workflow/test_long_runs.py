@@ -1,13 +1,12 @@
 """A run that fails, is told to end, or loses a job: what is left, what is told, what is retried."""
 
 import signal
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from .checkout import Paused, at_once
-from .toy import ANALYSIS, PACKAGE, Toy
+from .checkout import Paused
+from .toy import ANALYSIS, PACKAGE
 from .trained import (
     ALIGNMENT,
     DOWNSTREAM,
@@ -45,69 +44,51 @@ Progress.report = _told
 DIVERGES = {"toy": {"rate": 1.0e6}}
 
 
-def unfinished(checkout: Toy):
+def test_a_failed_run_leaves_no_half_output_and_its_report_says_what_is_missing_and_why(fresh_toy):
     """A training diverges, a job has a bug, and one is killed from outside."""
+    checkout = fresh_toy()
     checkout.replace(ANALYSIS, "    means = ", "    1 / 0\n    means = ")
     kill = "    __import__('os').kill(__import__('os').getpid(), 9)\n"
     jobs = f"{PACKAGE}/experiments.py"
     checkout.replace(jobs, "def supervise(job):\n", f"def supervise(job):\n{kill}")
     told = checkout.snakemake("--keep-going", changes=DIVERGES)
+    assert told.code != 0
+    assert set(told.finished) == {"toy_averaging", "toy_judge_averaging", "claims"}
+    assert "files are missing; results/smoke/unfinished.html" in told.text
+    assert "error in rule toy_pretrain: step " in told.text
+    assert "ZeroDivisionError" in told.text
+    after = told.text.partition("Error in rule toy_show_averaging")[2]
+    assert f"{RESULTS}/logs/toy/show_averaging.log" in after
+
     page = (checkout / f"{RESULTS}/unfinished.html").read_text(encoding="utf-8")
-    logs = {
-        name: (checkout / f"{RESULTS}/logs/toy/{name}.log").read_text(encoding="utf-8")
-        for name in ("pretrain", "show_averaging")
-    }
-    return SimpleNamespace(told=told, page=page, logs=logs, made=checkout)
-
-
-def retried(checkout: Toy):
-    checkout.edit("src/featlearn/core/progress.py", TOLD_TO_END)
-    wanted = [f"{RESULTS}/{name}" for name in WEIGHTS]
-    told = checkout.snakemake("--retries", "1", *wanted)
-    return SimpleNamespace(checkout=checkout, told=told)
-
-
-@pytest.fixture(scope="module")
-def runs(fresh_toy):
-    one, two = fresh_toy(), fresh_toy()
-    return at_once(unfinished=lambda: unfinished(one), retried=lambda: retried(two))
-
-
-def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
-    run = runs["unfinished"].result()
-    assert run.told.code != 0
-    assert "files are missing; results/smoke/unfinished.html" in run.told.text
     for name in (TABLE, FIGURE, SUPERVISED, PRETRAINED, DOWNSTREAM):
-        assert f"<li><code>{name}</code></li>" in run.page
-    assert "ZeroDivisionError" in run.page
-    assert "lower the learning rate" in run.page
-    assert "<code>toy_supervise</code></dt><dd>ended without a word" in run.page
-    assert 'id="claim-toy-' in run.page  # and what there is
+        assert f"<li><code>{name}</code></li>" in page
+    assert "ZeroDivisionError" in page
+    assert "lower the learning rate" in page
+    assert "<code>toy_supervise</code></dt><dd>ended without a word" in page
+    assert 'id="claim-toy-' in page  # and what there is
 
-
-def test_failed_jobs_leave_no_output_and_say_why_in_words_or_a_traceback(runs):
-    run = runs["unfinished"].result()
-    made = run.made.made()
+    made = checkout.made()
     assert not {*SHOWN, SUPERVISED, PRETRAINED, DOWNSTREAM} & set(made)
     assert {ALIGNMENT, LEDGER} <= set(made)
-    assert all("supervise" in name for name in run.made.staged())  # of the killed job
-    assert not (run.made / f"{RESULTS}/logs/toy/downstream.log").exists()
-    assert set(run.told.finished) == {"toy_averaging", "toy_judge_averaging", "claims"}
-    assert "error in rule toy_pretrain: step " in run.told.text
-    assert "lower the learning rate" in run.logs["pretrain"]
-    assert "Traceback" not in run.logs["pretrain"]
-    assert "Traceback" in run.logs["show_averaging"]
-    after = run.told.text.partition("Error in rule toy_show_averaging")[2]
-    assert f"{RESULTS}/logs/toy/show_averaging.log" in after
-    assert "ZeroDivisionError" in run.told.text
+    assert all("supervise" in name for name in checkout.staged())  # of the killed job
+    logs = checkout / f"{RESULTS}/logs/toy"
+    assert not (logs / "downstream.log").exists()
+    diverged = (logs / "pretrain.log").read_text(encoding="utf-8")
+    assert "lower the learning rate" in diverged
+    assert "Traceback" not in diverged
+    assert "Traceback" in (logs / "show_averaging.log").read_text(encoding="utf-8")
 
 
-def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(runs, toy_finished):
-    run = runs["retried"].result()
-    run.told.well()
-    assert run.told.text.count(" goes on after step 5") == len(WEIGHTS)
-    assert run.told.text.count("ended by SIGTERM; started again, it goes on") >= len(WEIGHTS)
-    whole, made = toy_finished.made(), run.checkout.made()
+@pytest.mark.long
+def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(fresh_toy, toy_finished):
+    checkout = fresh_toy()
+    checkout.edit("src/featlearn/core/progress.py", TOLD_TO_END)
+    wanted = [f"{RESULTS}/{name}" for name in WEIGHTS]
+    told = checkout.snakemake("--retries", "1", *wanted).well()
+    assert told.text.count(" goes on after step 5") == len(WEIGHTS)
+    assert told.text.count("ended by SIGTERM; started again, it goes on") >= len(WEIGHTS)
+    whole, made = toy_finished.made(), checkout.made()
     assert set(WEIGHTS) <= set(made)
     assert {name: whole[name] for name in made} == made
 

@@ -75,8 +75,10 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
         '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
         "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
     ),
-    ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
-    ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
+    pytest.param('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'",
+                 marks=pytest.mark.long),
+    pytest.param("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty",
+                 marks=pytest.mark.long),
 ])  # fmt: skip
 def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, right, wrong, told):
     toy.replace(ANALYSIS, right, wrong)
@@ -84,6 +86,7 @@ def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, 
     assert not (toy / f"results/smoke/{MEASURED}").exists()
 
 
+@pytest.mark.long
 def test_a_figure_alone_needs_no_claims(toy):
     toy.replace(ANALYSIS, 'paper, kind, possible = "toy", ', "kind, possible = ")
     toy.snakemake(SHOWN).well()
@@ -99,6 +102,7 @@ ENDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "told"), ENDS.values(), ids=ENDS)
 def test_a_job_that_ends_without_its_files_is_told_with_rule_reason_and_log(toy, line, told):
     toy.replace(f"{PACKAGE}/experiments.py", BEGINNING, f"    {line}\n{BEGINNING}")

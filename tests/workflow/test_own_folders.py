@@ -12,6 +12,7 @@ from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
 from image_folders import grow
 
+pytestmark = pytest.mark.long
 VIT = {"kind": "vit", "patch": 4, "width": 16, "depth": 1, "heads": 2, "positions": "sin_cos"}
 DATA = {"kind": "folder", "path": "pictures", "size": 8}
 DOMAINS = {"made": "folders", "name": "PACS", "data": {**DATA, "path": "domains"}}

@@ -5,7 +5,9 @@ import shutil
 
 import numpy as np
 import pandas as pd
+import pytest
 
+pytestmark = pytest.mark.long
 SETTINGS = """
 run: own
 papers: [icl, gemfilter]

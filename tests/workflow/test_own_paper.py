@@ -55,9 +55,9 @@ def test_a_target_or_the_config_chooses_it_among_the_papers(repository):
     results = {"all", "catalogue", "checksums", "claims", "report"}
     assert set(repository.plan(changes=ALONE)) == own | results
     assert set(repository.plan("toy")) == own | {"toy"}
-    assert own < set(repository.plan())
 
 
+@pytest.mark.long
 def test_what_stands_in_the_repository_about_papers_finds_it(repository):
     def well(*words: str) -> None:
         done = python(repository.root, *words, PYTHONPATH="src")

@@ -146,6 +146,7 @@ def test_pages_are_written_anew_without_a_run(toy):
     assert "expected a published run" in told.stderr
 
 
+@pytest.mark.long
 def test_a_portable_run_is_published_for_its_bytes_alone(toy):
     toy.snakemake("--config", "portable=True").well()
     assert publish(toy, "smoke-portable").returncode == 0
@@ -273,6 +274,7 @@ def test_a_run_that_is_not_whole_or_of_other_settings_or_outside_of_git_is_refus
     aside.rename(toy / ".git")
 
 
+@pytest.mark.long
 def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
     toy.snakemake("--config", "seed=1", "run=smoke-seed-1").well()
     assert publish(toy, "smoke", "smoke-seed-1").returncode == 0
@@ -342,7 +344,10 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
     assert "not in this clone" in elsewhere(shallow.root, second)
 
 
-@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [
+    pytest.param(one, id=one.name, marks=() if one.name.startswith(FRONT) else pytest.mark.long)
+    for one in RUNS
+])  # fmt: skip
 def test_published_claims_are_those_of_the_code_or_the_changelog_names_them(folder):
     config = RUNS[folder]["config"]
     known = planned_claims(config["scale"], config["portable"], tuple(config["papers"]))
@@ -354,12 +359,6 @@ def test_published_claims_are_those_of_the_code_or_the_changelog_names_them(fold
         assert {claim for claim in judged ^ known if f"`{claim}`" not in changes} == set()
 
 
-published_front = pytest.mark.skipif(
-    not any(folder.name == FRONT for folder in RUNS), reason="nothing is published yet"
-)
-
-
-@published_front
 def test_the_pages_of_the_published_run_are_those_of_its_ledger():
     readme = (REPOSITORY / "README.md").read_text()
     base = f"results/published/{FRONT}/"
@@ -373,7 +372,6 @@ def test_the_pages_of_the_published_run_are_those_of_its_ledger():
         assert text.count(f'<a id="claim-{claim}"></a>') == 1, claim
 
 
-@published_front
 def test_readme_report_pages_and_table_agree_on_every_total():
     rows = read_ledger(HERE / FRONT)
     assert read_parquet(HERE / FRONT / "claims.parquet")["verdict"].tolist() == [

@@ -51,7 +51,7 @@ for rule in EVERY:
         paper, kind, *rest = (*file.removeprefix(f"{RESULTS}/").split("/"), "")
         if kind == "measurements" and paper in config["papers"]:
             told.append([paper, rest[0].partition(".")[0], sorted(read(rule))])
-Path("told.json").write_text(json.dumps([told, config["papers"], {
+Path("told.json").write_text(json.dumps([told, sorted({*SECTIONS.values()}), {
     paper: [key for key, own in config[paper].items() if isinstance(own, dict)]
     for paper in config["papers"]}]))
 """
@@ -61,8 +61,11 @@ def test_sections_that_rules_are_given_are_those_that_a_second_seed_hangs_on(tmp
     (tmp_path / "Snakefile").write_text(f'include: "{REPOSITORY}/Snakefile"\n{TRACED}')
     listed = python(tmp_path, "-m", "snakemake", "--list-rules", "--config", "scale=desk")
     assert listed.returncode == 0, listed.stdout + listed.stderr
-    told, _, sections = json.loads((tmp_path / "told.json").read_text())
+    told, known, sections = json.loads((tmp_path / "told.json").read_text())
     reads = yaml.safe_load(Path(REPOSITORY, "config/reads.yaml").read_text(encoding="utf-8"))
+    assert {one for folders in reads.values() for own in folders.values() for one in own} <= {
+        *known
+    }
     seen = {}
     for paper, folder, given in told:
         own = folder.replace("-", "_")

@@ -33,6 +33,7 @@ def test_the_same_code_gives_the_same_run_and_leaves_it_as_it_is(toy):
     assert "results/none: no finished run" in done.stderr
 
 
+@pytest.mark.long
 def test_another_drawing_and_band_are_named_and_nothing_else(toy):
     toy.replace(ANALYSIS, "high=1.1", "high=1.2")
     assert replayed(toy, "--ignore", "high", "--paper", "toy")[0] == 0
@@ -46,6 +47,7 @@ def test_another_drawing_and_band_are_named_and_nothing_else(toy):
     ]
 
 
+@pytest.mark.long
 def test_a_changed_frame_and_a_changed_formula_are_named(toy):
     frame = pd.read_parquet(toy / f"results/smoke/{MEASURED}")
     write_parquet(frame.assign(value=frame["value"] / 2), toy / f"results/smoke/{MEASURED}")

@@ -224,11 +224,6 @@ def outline(request, reports):
     return Outline(reports[request.param].read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def of_run(reports):
-    return Outline(reports["run"].read_text(encoding="utf-8"))
-
-
 def test_what_a_file_says_is_escaped_and_nothing_is_loaded(outline):
     assert len(outline.of("script")) == ("claim-q" in outline.ids)  # that on images has none
     assert outline.text.count("alert(1)") >= 10
@@ -278,7 +273,8 @@ def test_a_page_has_its_paper_alone_and_the_index_every_claim(reports):
     assert "table-mrp-headline" in pages["mrp"].ids
 
 
-def test_all_items_and_all_claims_are_there_without_a_script(of_run):
+def test_all_items_and_all_claims_are_there_without_a_script(reports):
+    of_run = Outline(reports["run"].read_text(encoding="utf-8"))
     rows = [row for row in of_run.of("tr") if "data-status" in row]
     claims = [claim for claim in of_run.of("li") if "data-verdict" in claim]
     assert len(rows) == len(read_catalogue(CATALOGUE))

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from .checkout import SMOKE, Started, at_once, environment
+from .checkout import SMOKE, Started, environment
 from .toy import ANALYSIS, PACKAGE
 
 #: What follows from every change of an artefact, and from one of a figure or table as well.
@@ -50,20 +50,18 @@ STEPS = {"mrp": {"headline": {"finetuning": {"steps": 21}}}}
 MEASURED_BY_STEPS = {"mrp_downstream", "mrp_evaluate"}
 
 
-def replaced(checkout, file, old, new):
-    checkout.replace(file, old, new)
-    return checkout.plan()
+@pytest.mark.parametrize("edit", ["a figure", "a band", "a caption", *(
+    pytest.param(one, marks=pytest.mark.long) for one in ("a statement", "a story", "the report")
+)])  # fmt: skip
+def test_an_edit_reruns_what_it_changes_and_nothing_else(template_finished, tmp_path, edit):
+    toy, (file, old, new, rerun) = template_finished.copy(tmp_path / "toy"), TOLD[edit]
+    toy.replace(file, old, new)
+    assert set(toy.plan()) == rerun
 
 
-def formula(checkout):
-    text = (checkout / FORMULA).read_text(encoding="utf-8")
-    edited = text.replace("\nfrom featlearn", "\nEDITED = 1\nfrom featlearn", 1)
-    (checkout / FORMULA).write_text(edited, encoding="utf-8")
-    return checkout.plan()
-
-
-def framed(checkout):
+def test_comments_docstrings_the_frame_and_time_stamps_rerun_nothing(done):
     """Edits of the frame and of comments, and new time stamps for all code."""
+    checkout = done()
     for file, text in FRAME.items():
         checkout.edit(file, text)
     for folder in ("scripts", "src", "workflow"):
@@ -71,50 +69,33 @@ def framed(checkout):
             if file.suffix in (".py", ".smk"):
                 os.utime(file)
     os.utime(checkout / "Snakefile")
-    return checkout.snakemake("--dry-run")
-
-
-@pytest.fixture(scope="module")
-def plans(done, done_toy):
-    def edited(file, old, new):
-        return lambda: replaced(done_toy(), file, old, new)
-
-    return at_once(
-        framed=lambda: framed(done()),
-        formula=lambda: formula(done()),
-        steps=lambda: done().plan(changes=STEPS),
-        seed=lambda: done().plan(changes={"seed": 1}),
-        **{name: edited(*own) for name, (*own, _) in TOLD.items()},
-    )
-
-
-@pytest.mark.parametrize("edit", TOLD)
-def test_an_edit_reruns_what_it_changes_and_nothing_else(plans, edit):
-    assert set(plans[edit].result()) == TOLD[edit][-1]
-
-
-def test_comments_docstrings_the_frame_and_time_stamps_rerun_nothing(plans):
-    told = plans["framed"].result()
+    told = checkout.snakemake("--dry-run")
     assert told.nothing_to_do, told.text
 
 
-def test_a_formula_or_a_value_reruns_what_depends_on_it(plans):
-    rerun = set(plans["formula"].result())
-    assert rerun >= {*RERUN_BY_FORMULA, "claims", *SHOWN}
-    assert not [rule for rule in rerun if SPARED_BY_FORMULA.match(rule)]
-    rerun = set(plans["steps"].result())
+def test_a_formula_or_a_value_reruns_what_depends_on_it(done):
+    checkout = done()
+    rerun = set(checkout.plan(changes=STEPS))
     told = re.compile("mrp_(show|judge)_|claims|catalogue|checksums|report|all")
     assert {rule for rule in rerun if not told.match(rule)} == MEASURED_BY_STEPS
     assert {"mrp_show_headline", "mrp_judge_headline", "claims", *SHOWN} <= rerun
     assert "mrp_show_regimes" not in rerun
+    text = (checkout / FORMULA).read_text(encoding="utf-8")
+    edited = text.replace("\nfrom featlearn", "\nEDITED = 1\nfrom featlearn", 1)
+    (checkout / FORMULA).write_text(edited, encoding="utf-8")
+    rerun = set(checkout.plan())
+    assert rerun >= {*RERUN_BY_FORMULA, "claims", *SHOWN}
+    assert not [rule for rule in rerun if SPARED_BY_FORMULA.match(rule)]
 
 
-def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theory(plans):
-    rerun = set(plans["seed"].result())
+@pytest.mark.long
+def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theory(done):
+    planned = done().plan(changes={"seed": 1})
+    rerun = set(planned)
     assert rerun >= {"mrp_pretrain", "mrp_supervise", "contrastive_train", "noncontrastive_starts"}
     assert not rerun & {"mrp_show_paper_items", "noncontrastive_show_paper_items"}
     # all jobs of a rule with several
-    assert plans["seed"].result()["mrp_images_pretrain"] > 1
+    assert planned["mrp_images_pretrain"] > 1
 
 
 IMPORTED = re.compile(r"^import time:[\s\d|]+\|\s+([\w.]+)$", re.MULTILINE)

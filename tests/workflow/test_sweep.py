@@ -9,6 +9,7 @@ from .checkout import Started, digest, environment
 from .toy import MEASURED, Toy
 from .trained import LEDGER, trained
 
+pytestmark = pytest.mark.long
 NOISE = "toy.averaging.noise"
 SWEPT = "results/smoke/sweeps"
 #: A training that a large rate makes diverge, and a claim that follows from it.
@@ -25,9 +26,9 @@ class Trained(Claims):
 '''
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    toy = trained(Toy.of_template(tmp_path_factory.mktemp("toy")))
+@pytest.fixture
+def toy(tmp_path):
+    toy = trained(Toy.of_template(tmp_path / "toy"))
     package = "src/featlearn/toy"
     for old in DIVERGES:
         toy.replace(f"{package}/training.py", old, old.replace("FeatlearnError", "DivergedError"))
@@ -44,11 +45,6 @@ def sources(tmp_path_factory):
         '{"what": "purity", "dimension": config["toy"]["averaging"]["dimension"]}',
     )
     return toy
-
-
-@pytest.fixture
-def toy(sources, tmp_path):
-    return sources.copy(tmp_path / "toy")
 
 
 def sweep(toy, *words):
@@ -86,7 +82,6 @@ def test_points_share_what_their_key_does_not_reach_and_are_runs_of_their_config
     assert sweep(toy, NOISE, "0.1", "0.2", "0.4", "0.8").nothing_to_do
 
 
-@pytest.mark.long
 def test_a_training_that_diverges_at_a_point_is_a_row_of_the_table(toy):
     sweep(toy, "toy.rate", "0.1", "0.2", "50")
     rows = pd.read_parquet(toy / SWEPT / "toy.rate/table.parquet")
@@ -98,7 +93,6 @@ def test_a_training_that_diverges_at_a_point_is_a_row_of_the_table(toy):
     assert rows.loc[(50, "toy/closed-form"), "verdict"] == "holds"
 
 
-@pytest.mark.long
 def test_two_keys_make_a_map_and_points_share_among_themselves(toy):
     told = sweep(toy, "toy.rate", "0.1", "0.3", "--and", NOISE, "0.1", "0.2", "0.3")
     done = [rule.rpartition("toy_")[2] for rule in told.finished]
@@ -108,7 +102,6 @@ def test_two_keys_make_a_map_and_points_share_among_themselves(toy):
     assert (toy / SWEPT / f"toy.rate+{NOISE}/toy/long.svg").is_file()
 
 
-@pytest.mark.long
 def test_the_value_at_which_a_verdict_turns_is_found_and_no_point_runs_twice(toy):
     words = ["toy.rate", "0.001", "0.3", "--until-turns", "toy/long", "--accuracy", "0.03"]
     told = sweep(toy, *words)

@@ -1,18 +1,18 @@
 """Two runs in one folder: the second is refused; and runs elsewhere that give the same bytes."""
 
-from types import SimpleNamespace
-
 import psutil
 import pytest
 
 from .checkout import Paused, python
 from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
+pytestmark = pytest.mark.long
 TARGET = f"{RESULTS}/{PRETRAINED}"
 
 
-@pytest.fixture(scope="module")
-def seen(fresh_toy):
+def test_the_second_run_is_refused_with_a_way_on_and_the_first_one_not_disturbed(
+    fresh_toy, toy_finished
+):
     """A run stands in its training; a second one, a dry run and a run of another name come."""
     paused = Paused(fresh_toy().root)
     with paused.start_until(["toy_pretrain"], TARGET) as first:
@@ -21,28 +21,21 @@ def seen(fresh_toy):
         second = paused.snakemake(TARGET)
         dry = paused.snakemake("--dry-run", TARGET)
         other = paused.snakemake(f"results/other/{FIGURE}", changes={"run": "other"})
-        still = training.is_running() and paused.staged() == staged and len(staged) == 1
+        assert training.is_running()
+        assert paused.staged() == staged
+        assert len(staged) == 1
         paused.go_on()
-        ended = first.wait()
-    return SimpleNamespace(checkout=paused, first=ended, pid=first.pid, second=second, dry=dry,
-                           other=other, still=still)  # fmt: skip
-
-
-def test_the_second_run_is_refused_with_a_way_on_and_the_first_one_not_disturbed(
-    seen, toy_finished
-):
-    seen.second.refused(
-        f"another run (process {seen.pid}) is working in results/smoke", "--config run="
+        assert first.wait().well().finished == {"toy_pretrain": 1}
+    second.refused(
+        f"another run (process {first.pid}) is working in results/smoke", "--config run="
     )
-    assert not seen.second.finished
-    assert seen.dry.well().planned == {"toy_pretrain": 1}
-    assert seen.other.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
-    assert seen.still
-    assert seen.first.well().finished == {"toy_pretrain": 1}
-    whole, made = toy_finished.made(), seen.checkout.made()
+    assert not second.finished
+    assert dry.well().planned == {"toy_pretrain": 1}
+    assert other.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
+    whole, made = toy_finished.made(), paused.made()
     assert set(made) == {PRETRAINED, GROWTH}
     assert {name: whole[name] for name in made} == made
-    assert seen.checkout.staged() == []
+    assert paused.staged() == []
 
 
 CHANGED = "mrp/tables/headline.parquet"
@@ -61,7 +54,6 @@ def test_a_forced_run_on_one_core_gives_the_same_bytes(done, finished):
     assert {name: made[name] for name in finished.checksums()} == finished.checksums()
 
 
-@pytest.mark.long
 def test_a_run_in_another_folder_gives_the_same_bytes_and_a_changed_byte_is_named(done):
     checkout = done()
     file = checkout / f"results/smoke/{CHANGED}"

@@ -13,8 +13,8 @@ from .checkout import REPOSITORY, Checkout, python, script_of, wait_for
 
 
 @pytest.fixture(scope="module")
-def checkout(done_toy) -> Checkout:
-    return done_toy()
+def checkout(template_finished, tmp_path_factory) -> Checkout:
+    return template_finished.copy(tmp_path_factory.mktemp("verified"))
 
 
 @pytest.fixture

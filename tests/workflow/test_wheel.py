@@ -16,6 +16,7 @@ from featlearn import __version__
 
 from .checkout import Ended, environment, take_notes
 
+pytestmark = pytest.mark.long
 #: Smallest trainings: whether everything runs.
 SHORT = (
     "label_fractions=[1.0]",
