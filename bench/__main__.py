@@ -24,11 +24,11 @@ import pandas as pd
 import torch
 
 from bench.summary import missing, rows_of
-from featlearn.core import devices
-from featlearn.core.commit import commit
+from featlearn.core.drawing.plots import save
 from featlearn.core.files import write_parquet
-from featlearn.core.job import processor
-from featlearn.core.plots import save
+from featlearn.core.run.commit import commit
+from featlearn.core.run.job import processor
+from featlearn.core.training import devices
 
 OUT = Path("results/bench")
 #: Modules of this folder, in the order in which they run.

@@ -126,7 +126,7 @@ add_penalty(slope, adam.network, torch.full((3,), 0.005))
 adam.step(slope, 0.005, 1)
 """
 _ATTENTION = """
-from featlearn.core.optimisers import build
+from featlearn.core.training.optimisers import build
 from featlearn.fourier.attention import losses, start
 begun = start(c["modulus"], c["width"], c["heads"], c["head_width"], streams)
 def loss(weights):
@@ -134,7 +134,7 @@ def loss(weights):
     return losses(weights, a, c["head_width"])
 """
 _GROKKING = """
-from featlearn.core.optimisers import build
+from featlearn.core.training.optimisers import build
 from featlearn.fourier.adder import adder, sum_losses
 from featlearn.transformers.decoder import start
 sizes = {name: c["transformer"].get(name, 2) for name in

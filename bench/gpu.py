@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from bench.timing import ratio, side_by_side
-from featlearn.core.devices import prepare
+from featlearn.core.training.devices import prepare
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
 from featlearn.images.methods import build_method

@@ -6,8 +6,8 @@ import pandas as pd
 import torch
 
 from bench.timing import ratio, side_by_side
-from featlearn.core.optimisers import build
 from featlearn.core.seeds import Streams
+from featlearn.core.training.optimisers import build
 from featlearn.icl import linear
 from featlearn.icl.regression import DTYPE, draw, eigenvalues
 

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from bench.timing import ratio, side_by_side
-from featlearn.core import devices
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.training import devices
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
     classification_descent,

@@ -37,7 +37,7 @@ class Worker:
     """A process that does the work of papers when asked: libraries choose as they are loaded."""
 
     def __init__(self, *, portable: bool):
-        from featlearn.core.portable import pin
+        from featlearn.core.run.portable import pin
 
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         if portable:
@@ -72,8 +72,8 @@ def work() -> None:
     """What a worker does: at ``smoke``, on one thread, nothing compiled."""
     from importlib import import_module
 
-    from featlearn.core.config import load
-    from featlearn.core.devices import prepare
+    from featlearn.core.run.config import load
+    from featlearn.core.training.devices import prepare
 
     device = prepare("cpu")
     config = load({"scale": "smoke"}, ROOT)

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from bench.llama import llama_weights
 from bench.timing import ratio, side_by_side
-from featlearn.core.optimisers import build
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.optimisers import build
 from featlearn.transformers.cache import Cache
 from featlearn.transformers.decoder import Decoder, Shape, start
 

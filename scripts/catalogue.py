@@ -1,9 +1,9 @@
 """Say of every figure and table of the papers what this run made of it."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
-    from featlearn.core.catalogue import catalogue_frame, read_catalogue
+    from featlearn.core.evidence.catalogue import catalogue_frame, read_catalogue
     from featlearn.core.files import write_parquet
 
     items = read_catalogue(job.files("entries")[0])

@@ -3,8 +3,8 @@
 import json
 import sys
 
-from featlearn.core.claims import check
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import check
 
 try:
     check(json.load(sys.stdin))

@@ -1,6 +1,6 @@
 """List the SHA-256 of all artefacts as ``sha256sum --check`` reads it; not the report's."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     lines = sorted(

@@ -4,7 +4,7 @@ import json
 import sys
 from importlib import import_module
 
-from featlearn.core.claims import declared
+from featlearn.core.evidence.claims import declared
 
 found = [
     [one.claim for one in declared(import_module(given["module"]), given["config"])]

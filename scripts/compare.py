@@ -18,8 +18,8 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.claims import FAILS, HOLDS
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import FAILS, HOLDS
 from featlearn.core.files import digest
 from featlearn.core.publishing.compare_runs import changed, differences, read_checksums
 from featlearn.core.publishing.ledger import judged

@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.config import read_schema, resolve
+from featlearn.core.run.config import read_schema, resolve
 
 PAGE, KEYS = ROOT / "docs" / "configuration.md", ROOT / "docs" / "keys"
 #: Between these lines are the tables of a section; what is around them is written by hand.

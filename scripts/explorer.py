@@ -22,18 +22,18 @@ from matplotlib.ticker import MaxNLocator
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.checks import value_of
-from featlearn.core.claims import VIOLATED
-from featlearn.core.commit import APART
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.points import meaning
+from featlearn.core.evidence.claims import VIOLATED
+from featlearn.core.evidence.stats import number
 from featlearn.core.publishing.ledger import records
 from featlearn.core.publishing.maths import maths, plain
 from featlearn.core.publishing.publish import SWEEPS
 from featlearn.core.publishing.summary import band, measured
 from featlearn.core.publishing.sweeps import Places, baselines_along, heights
-from featlearn.core.stats import number
+from featlearn.core.run.checks import value_of
+from featlearn.core.run.commit import APART
+from featlearn.core.run.config import load
+from featlearn.core.run.points import meaning
 
 #: What follows the words of a premise, where both numbers are plain.
 NUMBERS = re.compile(r"(least|most) (?P<needed>[\d.,]+) needed, (?P<used>[\d.,]+) used, \w+")

@@ -1,6 +1,6 @@
 """Put the frames of several jobs below each other."""
 
-from featlearn.core.job import Job, read_frame
+from featlearn.core.run.job import Job, read_frame
 
 with Job(snakemake) as job:
     from featlearn.core.errors import FeatlearnError

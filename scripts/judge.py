@@ -1,11 +1,11 @@
 """Judge the claims of an experiment."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     from importlib import import_module
 
-    from featlearn.core.claims import judged
+    from featlearn.core.evidence.claims import judged
     from featlearn.core.files import write_parquet
 
     files = {name: job.below_results(name) for name in job.input.groups}

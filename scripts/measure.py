@@ -1,16 +1,16 @@
 """Compute: call the function that the rule names, and write what it gives."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     import inspect
     from importlib import import_module
 
-    from featlearn.core.outputs import write
+    from featlearn.core.run.outputs import write
 
     job.refuse_diverged()
     if job.params.get("device"):
-        from featlearn.core.devices import prepare
+        from featlearn.core.training.devices import prepare
 
         job.device = prepare(job.params.device, job.threads, job.params.get("compile", "never"))
     module, _, name = job.params.function.partition(":")

@@ -1,6 +1,6 @@
 """Gather what neighbours measured, and tell which verdicts they turn."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     from featlearn.core.files import read_parquet, write_atomically, write_parquet

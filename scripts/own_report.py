@@ -1,6 +1,6 @@
 """Put what was found on images of a user's own on one offline HTML page."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     from featlearn.own_images.report import render

@@ -19,12 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
 from featlearn.core.publishing.ledger import FRONT
 from featlearn.core.publishing.markdown_pages import front
 from featlearn.core.publishing.publish import FINDINGS, SWEEPS, publish, publish_sweep, rewrite
+from featlearn.core.run.commit import APART
 
 
 def main(words: list[str] | None = None) -> int:

@@ -30,13 +30,13 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import pandas as pd
 
-from featlearn.core import provenance
-from featlearn.core.claims import judged
-from featlearn.core.experiments import ENDS
+from featlearn.core.evidence.claims import judged
 from featlearn.core.files import digest, read_parquet
-from featlearn.core.job import read_frame
-from featlearn.core.outputs import write_exhibit
 from featlearn.core.publishing.publish import plan
+from featlearn.core.run import provenance
+from featlearn.core.run.job import read_frame
+from featlearn.core.run.outputs import write_exhibit
+from featlearn.core.run.registry import ENDS
 
 
 @dataclass

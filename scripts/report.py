@@ -1,6 +1,6 @@
 """Put claims, figures, tables, catalogue and costs of a run on an index and a page a paper."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     from pathlib import Path

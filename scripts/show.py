@@ -1,13 +1,13 @@
 """Draw the figures and write the tables of an experiment, in one process."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
     import functools
     from copy import copy
     from importlib import import_module
 
-    from featlearn.core.outputs import write_exhibit
+    from featlearn.core.run.outputs import write_exhibit
 
     # what several exhibits read is read once; each gets a copy of its own
     frame = functools.cache(job.frame)

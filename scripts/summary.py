@@ -15,13 +15,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
 from featlearn.core.publishing.findings import of_run, read_findings, sentence_of
 from featlearn.core.publishing.ledger import FRONT, beside_published
 from featlearn.core.publishing.maths import plain
 from featlearn.core.publishing.summary import number_as_in, tally, with_numbers
+from featlearn.core.run.commit import APART
 
 #: Findings that are shown, characters of a line, and those of them before its sentence.
 SHOWN, WIDTH, LEAD = 5, 100, 7

@@ -1,10 +1,10 @@
 """Show what becomes of verdicts as keys of the config change."""
 
-from featlearn.core.job import Job
+from featlearn.core.run.job import Job
 
 with Job(snakemake) as job:
-    from featlearn.core.outputs import write_exhibit
     from featlearn.core.publishing.sweeps import drawn, joined, shown
+    from featlearn.core.run.outputs import write_exhibit
 
     frames = [job.frame(f"at_{number}") for number in range(len(job.params.points))]
     rows = joined(frames, job.params.points, job.params.swept, job.params.claims)

@@ -22,11 +22,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.files import digest
-from featlearn.core.job import versions
-from featlearn.core.provenance import records
 from featlearn.core.publishing.compare_runs import differences, read_checksums
 from featlearn.core.publishing.publish import elsewhere, published, unlike
-from featlearn.core.run import mend
+from featlearn.core.run.job import versions
+from featlearn.core.run.provenance import records
+from featlearn.core.run.workspace import mend
 
 
 def here(results: Path) -> int:

@@ -57,9 +57,9 @@ MUTANTS = [
     ("images/methods/masked.py", "count = math.ceil(ratio * number - 1e-9)", "count = math.ceil(ratio * number + 1e-9)", "unit/test_pretraining*"),
     ("images/methods/reconstruction.py", "errors = (predicted.float() - images) * hidden", "errors = (predicted.float() - images)", "unit/test_pretraining* unit/test_training*"),
     ("images/methods/simclr.py", "shifts = torch.arange(1, count, device=logits.device) * size", "shifts = torch.arange(count - 1, device=logits.device) * size", "unit/test_simclr* unit/test_two_view*"),
-    ("core/stats.py", "half = t_quantile(0.975, values.size - 1) *", "half = t_quantile(0.95, values.size - 1) *", "unit/test_stats* property/test_core*"),
-    ("core/claims.py", "if (low <= seen.high and seen.low <= high)", "if (low <= seen.mean and seen.mean <= high)", "unit/test_claim* unit/test_other_seeds* property/test_core*"),
-    ("core/schedules.py", "over = (step - self.warmup) / max(", "over = (step + 1 - self.warmup) / max(", "unit/test_schedules*"),
+    ("core/evidence/stats.py", "half = t_quantile(0.975, values.size - 1) *", "half = t_quantile(0.95, values.size - 1) *", "unit/test_stats* property/test_core*"),
+    ("core/evidence/claims.py", "if (low <= seen.high and seen.low <= high)", "if (low <= seen.mean and seen.mean <= high)", "unit/test_claim* unit/test_other_seeds* property/test_core*"),
+    ("core/training/schedules.py", "over = (step - self.warmup) / max(", "over = (step + 1 - self.warmup) / max(", "unit/test_schedules*"),
 ]  # fmt: skip
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from snakemake.iocontainers import Namedlist
 
-from featlearn.core.devices import prepare
-from featlearn.core.job import Job
-from featlearn.core.optimisers import build
+from featlearn.core.run.job import Job
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.devices import prepare
+from featlearn.core.training.optimisers import build
 
 STREAM = torch.Generator().manual_seed(0)
 
@@ -128,7 +128,7 @@ def loops():
 
 
 def drawn():
-    from featlearn.core.plots import canvas, save
+    from featlearn.core.drawing.plots import canvas, save
 
     figure = canvas(4, 2)
     left, right = figure.subplots(1, 2)

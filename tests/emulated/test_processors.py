@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from featlearn.core.portable import pin
+from featlearn.core.run.portable import pin
 
 ROOT = Path(__file__).resolve().parents[2]
 QEMU = shutil.which("qemu-x86_64")

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from featlearn.core import files
-from featlearn.core.config import in_order, merge
+from featlearn.core.run.config import in_order, merge
 from featlearn.core.seeds import derive_seed
 
 WORDS = st.text(min_size=1, max_size=8).filter(lambda text: "/" not in text)

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from featlearn.command.sweep import value_in
 from featlearn.contrastive.images import config as contrastive_images
-from featlearn.core import config as core_config
-from featlearn.core import points, sweeps
-from featlearn.core.config import load, refuse
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.evidence import sweeps
+from featlearn.core.run import config as core_config
+from featlearn.core.run import points
+from featlearn.core.run.config import load, refuse
 from featlearn.images.config_data import GIVEN
 from featlearn.images.data.on_disk import state_of
 from featlearn.mrp.images import config as image_config

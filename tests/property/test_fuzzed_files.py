@@ -22,8 +22,8 @@ from safetensors.torch import save
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
-from featlearn.core.loops import Checkpoint, Checkpoints
-from featlearn.core.provenance import read_record, record_path
+from featlearn.core.run.provenance import read_record, record_path
+from featlearn.core.training.loops import Checkpoint, Checkpoints
 from featlearn.images.data.datasets import open_images
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights

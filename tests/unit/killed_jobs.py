@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from featlearn.core.config import load  # noqa: E402
+from featlearn.core.run.config import load  # noqa: E402
 from unit.test_job_frame import RESULTS, rule  # noqa: E402
 
 CONFIG = load({"scale": "smoke"}, ROOT)

@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from featlearn.core import baselines
-from featlearn.core.baselines import Data, Score
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence import baselines
+from featlearn.core.evidence.baselines import Data, Score
 
 RANDOM = torch.Generator()
 

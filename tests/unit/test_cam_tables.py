@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.config import read_yaml
-from featlearn.core.frames import tidy
-from featlearn.core.paper_values import paper_table
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.run.config import read_yaml
 from featlearn.mrp.analysis.eigencam import Maps, part_use_gains
 from featlearn.mrp.analysis.images_gain import Gain
 from featlearn.mrp.analysis.table_1 import beside_the_paper, table_1

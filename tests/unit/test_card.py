@@ -10,9 +10,9 @@ import torch
 from torch.nn import functional
 
 from featlearn.contrastive.measure import quantity_frame
-from featlearn.core import devices
-from featlearn.core.devices import prepare
-from featlearn.core.losses import cross_entropies
+from featlearn.core.training import devices
+from featlearn.core.training.devices import prepare
+from featlearn.core.training.losses import cross_entropies
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Law
 from featlearn.emergence.model import medians
@@ -98,7 +98,7 @@ def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):
     names = ["GPU-a", "GPU-b", "GPU-c"]
     assert devices.take(names, folder=tmp_path) == 0
     code = (
-        "import sys, time; from pathlib import Path; from featlearn.core import devices; "
+        "import sys, time; from pathlib import Path; from featlearn.core.training import devices; "
         "print(devices.take(sys.argv[2:], folder=Path(sys.argv[1])), flush=True); time.sleep(600)"
     )
     other = subprocess.Popen(

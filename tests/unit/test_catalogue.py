@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from featlearn.core.catalogue import KEYS, catalogue_frame, contents, read_catalogue
 from featlearn.core.errors import ConfigError
+from featlearn.core.evidence.catalogue import KEYS, catalogue_frame, contents, read_catalogue
 from featlearn.core.files import write_parquet
-from featlearn.core.provenance import write_record
+from featlearn.core.run.provenance import write_record
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
 ENTRY = {

@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import nn
 
-from featlearn.core import optimisers
 from featlearn.core.files import write_parquet
-from featlearn.core.loops import Checkpoint, Checkpoints
-from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.core.run.provenance import SOURCE_ROOT
+from featlearn.core.training import optimisers
+from featlearn.core.training.loops import Checkpoint, Checkpoints
 from unit.tiny_training import TinyClassifier, same, train
 
 EVERY = {"checkpoint_every": {"steps": 2}}

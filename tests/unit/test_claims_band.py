@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.claim_methods import Claims, of_module, premise
-from featlearn.core.claim_methods import claim as declare
-from featlearn.core.claims import (
+from featlearn.core.evidence.claim_methods import Claims, of_module, premise
+from featlearn.core.evidence.claim_methods import claim as declare
+from featlearn.core.evidence.claims import (
     COLUMNS,
     DIFFERENCE_OF_SHARES,
     FAILS,
@@ -31,7 +31,7 @@ from featlearn.core.claims import (
     ledger,
     needs,
 )
-from featlearn.core.stats import Estimate, estimate_median, estimate_share, per_replicate
+from featlearn.core.evidence.stats import Estimate, estimate_median, estimate_share, per_replicate
 
 
 def claim(low, high, values=(1.0,), **parts):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from featlearn.core import devices
+from featlearn.core.training import devices
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import classification_descent, mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation, fixed_block_head

@@ -11,9 +11,10 @@ from importlib import import_module
 import pytest
 import yaml
 
-from featlearn.core import portable
-from featlearn.core.checks import LETTERS
-from featlearn.core.config import (
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.run import portable
+from featlearn.core.run.checks import LETTERS
+from featlearn.core.run.config import (
     LINES,
     expand,
     faults,
@@ -23,8 +24,7 @@ from featlearn.core.config import (
     read_schema,
     read_yaml,
 )
-from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.given import layers_of, without
+from featlearn.core.run.given import layers_of, without
 from featlearn.images.config import SceneDials, WorldDials
 from featlearn.mrp.images import config as image_config
 from unit import ROOT
@@ -437,7 +437,7 @@ def test_a_portable_run_is_pinned_and_a_compiled_training_found_wherever_it_stan
 
 #: A job, of a rule that asks for a device and of one that asks for none.
 BEGUN = {
-    "device": "from featlearn.core.devices import prepare; prepare('cpu', 1)",
+    "device": "from featlearn.core.training.devices import prepare; prepare('cpu', 1)",
     "none": "from kinds import framed; framed().__enter__()",
 }
 FUNCTIONS = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from featlearn.core.config import load
+from featlearn.core.run.config import load
 from featlearn.mrp.images import config as image_config
 from unit import ROOT
 

@@ -11,10 +11,10 @@ from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
 from featlearn.contrastive.images.config import ARMS, START, ordered
 from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.config import load
 from featlearn.images.data.on_disk import state_of
 from featlearn.images.rng import Draws
 from unit import ROOT

@@ -24,8 +24,8 @@ from featlearn.contrastive.train import (
     printed_growth,
     train,
 )
-from featlearn.core.baselines import MEMBERS
-from featlearn.core.config import load
+from featlearn.core.evidence.baselines import MEMBERS
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams
 from unit import ROOT, job_of
 

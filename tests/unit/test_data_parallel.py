@@ -12,7 +12,7 @@ import torch
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
-from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.core.run.provenance import SOURCE_ROOT
 from featlearn.images.train import launch
 from featlearn.images.train.distributed import Processes
 from featlearn.images.train.launch import Layout, command, run_together

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import declared
-from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
-from featlearn.core.frames import tidy
-from featlearn.core.heads import choose
+from featlearn.core.evidence.claims import declared
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.heads import choose
 from featlearn.emergence.analysis import curves as shown
 from featlearn.emergence.analysis import neurons
 from featlearn.emergence.data import Law

@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional
 from torchvision.io import encode_png
 
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams, generator, seeded
 from featlearn.emergence.config import contents, state, states
 from featlearn.emergence.experiments import descent, filters, neurons, students

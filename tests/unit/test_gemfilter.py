@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter import config as gemfilter_config
 from featlearn.gemfilter import essays

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from featlearn.core.config import fill_defaults, read_schema
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.config import fill_defaults, read_schema
 from featlearn.gemfilter import benchmark, config, haystack
 from featlearn.gemfilter.experiments import costs, longbench
 from featlearn.gemfilter.generation import Meter, answer

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.baselines import least_hinge
+from featlearn.core.evidence.baselines import least_hinge
 from featlearn.core.seeds import Streams, generator
 from featlearn.gradient_features import existence as built
 from featlearn.gradient_features import printed

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.config import load
+from featlearn.core.run.config import load
 from featlearn.gradient_features.analysis.appendix import Appendix
 from featlearn.gradient_features.analysis.cones import Cones
 from featlearn.gradient_features.analysis.frozen import FITTING, Frozen

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.gradient_features import data
 from featlearn.gradient_features.cones import (

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.baselines import Data, tangent
+from featlearn.core.evidence.baselines import Data, tangent
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import train
 from featlearn.gradient_features.analysis.frozen import FITTING

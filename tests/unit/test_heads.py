@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core import heads
-from featlearn.core.heads import NotConvergedError, choose, regress
+from featlearn.core.training import heads
+from featlearn.core.training.heads import NotConvergedError, choose, regress
 from featlearn.images import probes
 from featlearn.images.probes import average_precision, choose_probe, nearest_neighbours
 

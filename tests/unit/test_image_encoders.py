@@ -12,7 +12,7 @@ from torchvision.models import resnet18, resnet50
 from torchvision.models.vision_transformer import VisionTransformer as Reference
 
 from featlearn.core.errors import ConfigError
-from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.core.run.provenance import SOURCE_ROOT
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Shortcut, sin_cos_positions

@@ -16,8 +16,8 @@ from PIL import Image
 from scipy.io import savemat
 from torchvision import datasets
 
-from featlearn.core import provenance
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run import provenance
 from featlearn.images.config_data import data_faults, given_splits
 from featlearn.images.data.cache import BOX_COLUMNS
 from featlearn.images.data.datasets import (

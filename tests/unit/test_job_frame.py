@@ -18,12 +18,12 @@ import seaborn
 import torch
 from snakemake.iocontainers import Namedlist
 
-from featlearn.core import provenance
-from featlearn.core.devices import prepare
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest
-from featlearn.core.job import THREAD_VARIABLES, Job
-from featlearn.core.warm import RUN_PROCESS
+from featlearn.core.run import provenance
+from featlearn.core.run.job import THREAD_VARIABLES, Job
+from featlearn.core.run.warm import RUN_PROCESS
+from featlearn.core.training.devices import prepare
 
 RESULTS = Path("results/smoke")
 
@@ -165,7 +165,7 @@ def test_a_kill_between_record_and_rename_is_found(monkeypatch):
             raise KeyboardInterrupt
         rename(source, destination)
 
-    monkeypatch.setattr("featlearn.core.job.os.replace", killed)
+    monkeypatch.setattr("featlearn.core.run.job.os.replace", killed)
     with pytest.raises(KeyboardInterrupt), Job(rule(outputs={"file": str(target)})) as job:
         job.output.file.write_bytes(b"of the second")
     assert target.read_bytes() == b"of the first run"

@@ -16,8 +16,8 @@ HEAVY = {
 #: A short pre-training, two steps of fine-tuning, a probe.
 TRAINING = f"""
 from pathlib import Path
-from featlearn.core.config import load
-from featlearn.core.devices import prepare
+from featlearn.core.run.config import load
+from featlearn.core.training.devices import prepare
 from featlearn.mrp.images.downstream import evaluate
 from featlearn.mrp.images.experiment import PictureExperiment
 
@@ -52,7 +52,7 @@ def test_a_second_plan_looks_for_named_weights_without_torch(tmp_path):
     (tmp_path / "resnet50-0676ba61.pth").touch()
     code = f"""
 from pathlib import Path
-from featlearn.core import notes
+from featlearn.core.run import notes
 from featlearn.images.config_data import find_weights
 
 notes.open_notes(Path({str(tmp_path / "notes.json")!r}))

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.plots import save
-from featlearn.core.progress import Progress
+from featlearn.core.drawing.plots import save
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.looped import closed_forms, data, learned, model
 from featlearn.looped.analysis import construction as figures

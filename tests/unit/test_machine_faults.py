@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core import run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet, write_tensors
-from featlearn.core.job import Job
-from featlearn.core.loops import Checkpoint, Checkpoints
+from featlearn.core.run import workspace
+from featlearn.core.run.job import Job
+from featlearn.core.training.loops import Checkpoint, Checkpoints
 from unit.test_job_frame import RESULTS, files_below, log_text, rule, staging_is_gone, workplace
 
 __all__ = ["workplace"]  # a fixture that every test here uses
@@ -102,7 +102,7 @@ def test_results_that_may_not_be_written_begin_no_job_and_no_run(mount):
     mount("results", "ro")
     fails(lambda job: pytest.fail("the job began"))
     with pytest.raises(FeatlearnError, match=r"results/smoke.*Read-only file system"):
-        run.hold(RESULTS)
+        workspace.hold(RESULTS)
 
 
 @pytest.mark.parametrize("gone", ["staging", "results"])

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.claim_methods import of_module
-from featlearn.core.claims import FAILS, HOLDS, OUTSIDE, UNDECIDED, ledger
-from featlearn.core.config import load
+from featlearn.core.evidence.claim_methods import of_module
+from featlearn.core.evidence.claims import FAILS, HOLDS, OUTSIDE, UNDECIDED, ledger
+from featlearn.core.run.config import load
 from featlearn.mrp import analysis as package
 from featlearn.mrp.analysis.clean import WIDE, Clean, Noise, Purity
 from featlearn.mrp.analysis.finetuning import Finetuning

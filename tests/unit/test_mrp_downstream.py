@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.evidence.stats import per_replicate
 from featlearn.core.seeds import Streams
-from featlearn.core.stats import per_replicate
 from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
 from featlearn.mrp.experiments import localisation

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams
 from featlearn.mrp.analysis.regimes import sigma_sweep, with_impure_share
 from featlearn.mrp.data import MultiView, Problem, Samples, packed

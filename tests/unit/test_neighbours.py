@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featlearn.core import neighbours
-from featlearn.core.claims import (
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.evidence import neighbours
+from featlearn.core.evidence.claims import (
     CONTROL,
     FAILS,
     FAILURES,
@@ -25,14 +26,13 @@ from featlearn.core.claims import (
     ledger,
     original,
 )
-from featlearn.core.config import load
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.evidence.neighbours import read, scaled
+from featlearn.core.evidence.stats import Estimate, by_size, estimate_exponent, local_exponents
 from featlearn.core.files import write_parquet
-from featlearn.core.neighbours import read, scaled
 from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
 from featlearn.core.publishing.summary import failures, verdict
-from featlearn.core.stats import Estimate, by_size, estimate_exponent, local_exponents
+from featlearn.core.run.config import load
 from unit import ROOT
 
 TEXT = "m <= sqrt(k)"

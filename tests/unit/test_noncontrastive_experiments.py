@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import declared
-from featlearn.core.config import load
+from featlearn.core.evidence.claims import declared
+from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive.analysis import oracles
 from featlearn.noncontrastive.analysis import phases as phase_analysis

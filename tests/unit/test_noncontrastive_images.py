@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
-from featlearn.core.config import load
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.config import load
 from featlearn.noncontrastive import config as paper_config
 from featlearn.noncontrastive.analysis import images as images_analysis
 from featlearn.noncontrastive.analysis import robust as robust_analysis

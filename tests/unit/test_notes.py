@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from featlearn.core import notes
-from featlearn.core.config import load
 from featlearn.core.errors import ConfigError
+from featlearn.core.run import notes
+from featlearn.core.run.config import load
 from unit import ROOT
 
 

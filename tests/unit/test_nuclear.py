@@ -15,12 +15,12 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import spence
 
-from featlearn.core.claims import declared
-from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import tidy
-from featlearn.core.loops import Loop
+from featlearn.core.evidence.claims import declared
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.config import load
 from featlearn.core.seeds import generator, seeded
+from featlearn.core.training.loops import Loop
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
+from featlearn.core.evidence.claims import FAILS, HOLDS, UNDECIDED
 from featlearn.core.files import write_parquet
 from featlearn.core.publishing import ledger
 from featlearn.core.publishing.compare_runs import differing, made_alike, of_seeds

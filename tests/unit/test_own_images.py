@@ -13,8 +13,8 @@ import torch
 import yaml
 from PIL import Image
 
-from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError
+from featlearn.core.run.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.data.on_disk import as_opened, sources
 from featlearn.images.encoders import build_encoder

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
-from featlearn.core.config import load
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_SHOWN, ledger
+from featlearn.core.run.config import load
 from featlearn.images.train import replicate as room
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from featlearn.core import notes, provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest
+from featlearn.core.run import notes, provenance
 
 #: A small library: module file below ``featlearn/`` and its source.
 LIBRARY = {
@@ -161,7 +161,7 @@ JOBS = textwrap.dedent(
     from featlearn.core.other import value as unused
 
     if TYPE_CHECKING:
-        from featlearn.core.job import Job
+        from featlearn.core.run.job import Job
 
     __version__ = "1.0.0"
     RATE = 1
@@ -189,7 +189,7 @@ NOTHING_COMPUTED = {
     "a docstring": ("Draw.", "Draw samples."),
     "the docstring of the module": ("What rules call.", "What the rules call."),
     "a new docstring": ("    return unused", "    'New.'\n    return unused"),
-    "an import for types": ("core.job import Job", "core.job import Job, Paths"),
+    "an import for types": ("job import Job", "job import Job, Paths"),
     "the layout": ("return helper(value)", "return helper(\n        value\n    )"),
 }
 
@@ -240,10 +240,14 @@ def test_a_function_depends_on_what_it_uses_and_on_the_number_of_the_frame(libra
     assert not is_touched(library, "core/other.py", f"{ENTRY}:sample")
     for words in ("# a word\n", "'a word'\n"):
         assert not is_touched(library, "core/used.py", f"{ENTRY}:sample", edit=words)
-    (library / "featlearn/core/job.py").write_text("Job = 1\n")
-    script_with(library, "from featlearn.core.job import Job\ndef sample(job):\n    return Job\n")
+    (library / "featlearn/core/run").mkdir()
+    (library / "featlearn/core/run/__init__.py").touch()
+    (library / "featlearn/core/run/job.py").write_text("Job = 1\n")
+    script_with(
+        library, "from featlearn.core.run.job import Job\ndef sample(job):\n    return Job\n"
+    )
     before = printed(library, f"{ENTRY}:sample")
-    assert not is_touched(library, "core/job.py", f"{ENTRY}:sample")
+    assert not is_touched(library, "core/run/job.py", f"{ENTRY}:sample")
     monkeypatch.setattr(provenance, "FRAME_VERSION", provenance.FRAME_VERSION + 1)
     assert printed(library, f"{ENTRY}:sample") != before
     assert [name for name in provenance.FRAME if provenance.module_file(name) is None] == []
@@ -285,9 +289,10 @@ print(json.dumps([name for name in sys.modules if name.partition(".")[0] == "fea
 @pytest.mark.parametrize(
     "source",
     [
-        "from featlearn.core.catalogue import status_of\nfrom featlearn.core.claims import needs\n",
+        "from featlearn.core.evidence.catalogue import status_of\n"
+        "from featlearn.core.evidence.claims import needs\n",
         "import featlearn.mrp.train\nfrom featlearn.mrp import data\n"
-        "from featlearn.core.stats import estimate\n",
+        "from featlearn.core.evidence.stats import estimate\n",
     ],
 )
 def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source):
@@ -300,7 +305,7 @@ def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source)
     imported = json.loads(done.stdout)
     assert len(imported) >= 3
     # the frame enters by its number, and so does what only the frame uses
-    frame = provenance.FRAME | {"featlearn.core.files", "featlearn.core.given"}
+    frame = provenance.FRAME | {"featlearn.core.files", "featlearn.core.run.given"}
     assert set(imported) - frame <= set(modules_of(script))
 
 

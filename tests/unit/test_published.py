@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core import claim_methods, claims, outputs, provenance, publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import Published
+from featlearn.core.evidence import claim_methods, claims
 from featlearn.core.files import Described, read_parquet, read_tensors
-from featlearn.core.publish import Table
 from featlearn.core.publishing.html_assets import parse_page
+from featlearn.core.run import exhibits, outputs, provenance
+from featlearn.core.run.exhibits import Table
+from featlearn.core.run.registry import Published
 
 MARK, PARAMETERS = '@figure("alignment")', "(alignment: pd.DataFrame)"
 TEMPLATE = Path(__file__).resolve().parents[2] / "template/src/featlearn"
@@ -27,11 +28,11 @@ def toy(tmp_path, monkeypatch):
     """The package of the template's paper, where it may be edited."""
     package = tmp_path / "featlearn"
     shutil.copytree(TEMPLATE, package)
-    monkeypatch.setattr(publish, "PACKAGE", package)
+    monkeypatch.setattr(exhibits, "PACKAGE", package)
     find = functools.partial(provenance.module_file, root=tmp_path)
-    monkeypatch.setattr(publish, "module_file", find)
+    monkeypatch.setattr(exhibits, "module_file", find)
     provenance.module_file.cache_clear()
-    publish._parsed.cache_clear()
+    exhibits._parsed.cache_clear()
     return package / "toy"
 
 
@@ -75,7 +76,7 @@ def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
     edit(figures, '@figure("alignment")', marks)
     edit(figures, f"draw{PARAMETERS}", "draw(alignment: pd.DataFrame, config: dict, k: int)")
     edit(figures, "The feature appears out", "The feature of {{ k }} appears out")
-    one, two, _ = publish.exhibits("toy", "averaging")
+    one, two, _ = exhibits.exhibits("toy", "averaging")
     assert (one.name, one.fixed, one.contains) == ("a", {"k": 1}, "")
     assert (two.name, two.fixed, two.contains) == ("b", {"k": 2}, "drawn")
     assert one.title.startswith("The feature of 1 appears")

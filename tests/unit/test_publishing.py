@@ -14,17 +14,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.provenance import lineage, write_record
-from featlearn.core.publish import (
-    PACKAGE,
-    TABLE,
-    exhibits,
-    refuse_unknown,
-    refuse_unknown_findings,
-    story,
-)
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
+from featlearn.core.evidence.stats import number, percent, plus_minus
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
@@ -40,7 +32,15 @@ from featlearn.core.publishing.markdown_pages import (
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain, without_tags
 from featlearn.core.publishing.report import bar, by_rule, installed
 from featlearn.core.publishing.summary import band, measured, number_as_in, places, with_numbers
-from featlearn.core.stats import number, percent, plus_minus
+from featlearn.core.run.exhibits import (
+    PACKAGE,
+    TABLE,
+    exhibits,
+    refuse_unknown,
+    refuse_unknown_findings,
+    story,
+)
+from featlearn.core.run.provenance import lineage, write_record
 from unit import ROOT
 
 #: Code in Markdown, where a dollar is one of a shell.

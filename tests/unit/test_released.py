@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from featlearn.core.config import merge
 from featlearn.core.errors import ConfigError
-from featlearn.core.given import layers_of
+from featlearn.core.run.config import merge
+from featlearn.core.run.given import layers_of
 from featlearn.images.augment import Augment
 from featlearn.images.data.datasets import open_splits
 from featlearn.images.encoders.convolutional import CifarResNet, Padded

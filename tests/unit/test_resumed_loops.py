@@ -15,11 +15,11 @@ from featlearn.contrastive.data import SparseCoding, draw_dictionary
 from featlearn.contrastive.model import initial_weights
 from featlearn.contrastive.train import Learner, Thresholds, Training
 from featlearn.contrastive.train import train as train_contrastive
-from featlearn.core import loops
 from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Loop, Pieces, Terminated
-from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator, seeded
+from featlearn.core.training import loops
+from featlearn.core.training.loops import Loop, Pieces, Terminated
+from featlearn.core.training.schedules import Schedule
 from featlearn.emergence.data import Law, World, sample
 from featlearn.emergence.model import symmetric_start, with_one
 from featlearn.emergence.train import batches, train_network

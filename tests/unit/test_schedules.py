@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from featlearn.core.progress import Progress
-from featlearn.core.schedules import Part, Schedule
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams, derive_seed, generator, seeded
+from featlearn.core.training.schedules import Part, Schedule
 from featlearn.images.train.plan import Plan, Training
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_computed_or_said_before_a_line_is_due(capsys):
 def test_the_time_left_of_a_resumed_run_follows_the_steps_it_made_itself(capsys, monkeypatch):
     now = iter([0.0, 10.0, 30.0])  # made; first call; after ten steps of two seconds
     clockwork = SimpleNamespace(monotonic=lambda: next(now))
-    monkeypatch.setattr("featlearn.core.progress.time", clockwork)
+    monkeypatch.setattr("featlearn.core.run.progress.time", clockwork)
     progress = Progress("images_train", 1000, interval=15)
     progress.report(900, dict)
     progress.report(910, dict)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.files import write_parquet
 from featlearn.core.publishing.ledger import SUMMARY
 from unit import ROOT

@@ -6,10 +6,7 @@ import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
-from featlearn.core.frames import tidy
-from featlearn.core.palette import COLOURS, PALETTE
-from featlearn.core.plots import canvas, save
-from featlearn.core.statistical import (
+from featlearn.core.drawing.intervals import (
     FEW,
     Look,
     bars,
@@ -20,7 +17,10 @@ from featlearn.core.statistical import (
     share_interval,
     within,
 )
-from featlearn.core.stats import estimate
+from featlearn.core.drawing.palette import COLOURS, PALETTE
+from featlearn.core.drawing.plots import canvas, save
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.evidence.stats import estimate
 
 FRAME = tidy(
     {"model": ["old", "new", "other"], "quantity": ["seen", "kept"], "step": [1, 2],

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.frames import pick, rows, tidy
-from featlearn.core.stats import estimate, paired, summary
+from featlearn.core.evidence.frames import pick, rows, tidy
+from featlearn.core.evidence.stats import estimate, paired, summary
 
 
 @pytest.mark.parametrize(("values", "mean", "half_width"), [

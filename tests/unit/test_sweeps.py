@@ -10,14 +10,15 @@ import pandas as pd
 import pytest
 
 from featlearn.command import flow, main
-from featlearn.core import claims, notes, sweeps
-from featlearn.core.checks import value_of
-from featlearn.core.config import load, read_yaml
+from featlearn.core.drawing.plots import save
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.plots import save
-from featlearn.core.points import Point, full_key, point, slug
+from featlearn.core.evidence import claims, sweeps
 from featlearn.core.publishing import publish
 from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
+from featlearn.core.run import notes
+from featlearn.core.run.checks import value_of
+from featlearn.core.run.config import load, read_yaml
+from featlearn.core.run.points import Point, full_key, point, slug
 from unit import ROOT
 
 GAMMA = "mrp.headline.data.feature_noise"

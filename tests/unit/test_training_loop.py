@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from featlearn.core import optimisers
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.files import write_parquet
+from featlearn.core.training import optimisers
 from featlearn.images.train.distributed import Processes
 from featlearn.images.train.loop import fit
 from featlearn.images.train.objective import Objective, layers

@@ -6,8 +6,8 @@ import torch.nn.functional as F
 from bench.llama import llama_weights
 from torch import nn
 
-from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.schedules import Schedule
 from featlearn.transformers.attention import (
     attention_weights,
     hadamard_attention,

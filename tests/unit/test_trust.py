@@ -21,11 +21,11 @@ import pytest
 import torch
 import yaml
 
-from featlearn.core.config import load, read_own_yaml, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
-from featlearn.core.guard import template_fault
-from featlearn.core.loops import Checkpoint, Checkpoints
+from featlearn.core.run.config import load, read_own_yaml, read_yaml
+from featlearn.core.run.guard import template_fault
+from featlearn.core.training.loops import Checkpoint, Checkpoints
 from featlearn.images.data.datasets import open_images
 from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
@@ -277,7 +277,7 @@ FORBIDDEN = {
 }  # fmt: skip
 ALLOWED = {
     # the same interpreter with a script of the repository, words in a list
-    ("src/featlearn/core/run.py", "subprocess.run"),
+    ("src/featlearn/core/run/workspace.py", "subprocess.run"),
     ("scripts/notebooks.py", "subprocess.run"),
     ("scripts/site.py", "subprocess.run"),
     ("scripts/verify.py", "subprocess.run"),
@@ -287,17 +287,17 @@ ALLOWED = {
     # Snakemake or a script of the repository: each word of the user is one word of its command line
     ("src/featlearn/command/flow.py", "subprocess.Popen"),
     # the same, for the warm process; and the script that Snakemake wrote, in a fork of it
-    ("src/featlearn/core/warm.py", "subprocess.Popen"),
-    ("src/featlearn/core/warm.py", "runpy.run_path"),
+    ("src/featlearn/core/run/warm.py", "subprocess.Popen"),
+    ("src/featlearn/core/run/warm.py", "runpy.run_path"),
     # the same, through torchrun and srun: one word is a path, none is text of a user
     ("src/featlearn/images/train/launch.py", "subprocess.Popen"),
     # git, asked for the commit of the checkout: words of ours, no program of a config
-    ("src/featlearn/core/commit.py", "subprocess.run"),
+    ("src/featlearn/core/run/commit.py", "subprocess.run"),
     # with weights_only=True, see below
     ("src/featlearn/images/weights.py", "torch.load"),
     # with a loader that makes no objects, see above
-    ("src/featlearn/core/config.py", "yaml.load"),
-    ("src/featlearn/core/guard.py", "yaml.load"),
+    ("src/featlearn/core/run/config.py", "yaml.load"),
+    ("src/featlearn/core/run/guard.py", "yaml.load"),
 }
 
 

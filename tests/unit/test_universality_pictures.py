@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import declared
-from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError
+from featlearn.core.evidence.claims import declared
 from featlearn.core.files import below
+from featlearn.core.run.config import load, read_yaml
 from featlearn.core.seeds import Streams
 from featlearn.images.pretrained import LIBRARIES
 from featlearn.universality import config as universality_config

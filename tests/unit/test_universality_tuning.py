@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.checks import Checks
-from featlearn.core.config import read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_tensors
+from featlearn.core.run.checks import Checks
+from featlearn.core.run.config import read_yaml
 from featlearn.core.seeds import Streams, seeded
 from featlearn.images.encoders import build_encoder
 from featlearn.transformers import folder, sentences

@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from featlearn.core import run, warm
-from featlearn.core.job import STAGING
-from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.core.run import warm, workspace
+from featlearn.core.run.job import STAGING
+from featlearn.core.run.provenance import SOURCE_ROOT
 from workflow.checkout import wait_for
 
 #: What imports nothing is as warm as the rest for these tests, and there at once.
-SERVE = "import sys; from featlearn.core import warm; warm.IMPORTED = (); warm.serve({!r}, {})"
-HEAD = "import os, sys, time\nfrom featlearn.core.warm import delegate\ndelegate()\n"
+SERVE = "import sys; from featlearn.core.run import warm; warm.IMPORTED = (); warm.serve({!r}, {})"
+HEAD = "import os, sys, time\nfrom featlearn.core.run.warm import delegate\ndelegate()\n"
 PATIENCE = 30
 
 
@@ -132,7 +132,7 @@ def test_without_a_warm_process_of_its_own_a_job_runs_as_it_is(server, env, tmp_
 ORPHAN = """
 import sys, time
 from pathlib import Path
-from featlearn.core.warm import follow
+from featlearn.core.run.warm import follow
 staging = Path(sys.argv[1]) / ".staging" / "a-job"
 staging.mkdir(parents=True)
 follow(Path(sys.argv[1]), staging)
@@ -143,7 +143,7 @@ time.sleep(300)
 
 @pytest.fixture
 def no_run(monkeypatch):
-    monkeypatch.setattr(run, "_held", {})  # what one test holds is not held in the next
+    monkeypatch.setattr(workspace, "_held", {})  # what one test holds is not held in the next
     for name in (warm.RUN, warm.RUN_PROCESS, "PYTHONPATH"):
         monkeypatch.delenv(name, raising=False)
 
@@ -161,9 +161,9 @@ def test_only_a_later_run_replaces_a_run(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("no_run")
 def test_a_job_on_another_machine_belongs_to_the_run_that_submitted_it(tmp_path, monkeypatch):
     monkeypatch.setenv(warm.RUN, "as it was")
-    run.announce(tmp_path, is_main=False)
+    workspace.announce(tmp_path, is_main=False)
     assert os.environ[warm.RUN] == "as it was"
-    run.announce(tmp_path, is_main=True)
+    workspace.announce(tmp_path, is_main=True)
     assert os.environ[warm.RUN] != "as it was"
 
 
@@ -171,7 +171,7 @@ def test_a_job_on_another_machine_belongs_to_the_run_that_submitted_it(tmp_path,
 def test_a_run_that_starts_sweeps_what_jobs_on_other_machines_left(tmp_path, monkeypatch):
     monkeypatch.setenv(warm.RUN, "new")
     (tmp_path / STAGING / "rule-elsewhere-1").mkdir(parents=True)
-    run.hold(tmp_path)
+    workspace.hold(tmp_path)
     assert list((tmp_path / STAGING).iterdir()) == []
     assert not warm.is_replaced(tmp_path)
     monkeypatch.setenv(warm.RUN, "old")

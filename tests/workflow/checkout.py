@@ -279,7 +279,7 @@ def _wait(rule):
 """
 #: Where a job waits: a library module, and what is appended to it. It changes no number.
 IN_TRAINING = (
-    "src/featlearn/core/progress.py",
+    "src/featlearn/core/run/progress.py",
     WAIT
     + """
 
@@ -294,7 +294,7 @@ Progress.report = _paused
 )
 #: When the first of several outputs has its final name, and the second only its record.
 IN_COMMIT = (
-    "src/featlearn/core/provenance.py",
+    "src/featlearn/core/run/provenance.py",
     WAIT
     + """
 

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_MEASURED
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.stats import number
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_MEASURED
+from featlearn.core.evidence.stats import number
 
 from .test_report_in_browser import (
     HOSTILE,

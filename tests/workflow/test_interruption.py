@@ -48,7 +48,7 @@ def disturb(kind, checkout, rules, targets, how, place=IN_TRAINING, env=None) ->
     with paused.start_until(rules, *targets, env=env) as run:
         processes = run.processes()
         assert set(paused.waiting().values()) <= {process.pid for process in processes}
-        warm = any("featlearn.core.warm" in command(process) for process in processes)
+        warm = any("featlearn.core.run.warm" in command(process) for process in processes)
         how(run, paused)
         first = run.wait()
         alone = gone(processes)

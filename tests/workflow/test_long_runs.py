@@ -83,7 +83,7 @@ def test_a_failed_run_leaves_no_half_output_and_its_report_says_what_is_missing_
 @pytest.mark.long
 def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(fresh_toy, toy_finished):
     checkout = fresh_toy()
-    checkout.edit("src/featlearn/core/progress.py", TOLD_TO_END)
+    checkout.edit("src/featlearn/core/run/progress.py", TOLD_TO_END)
     wanted = [f"{RESULTS}/{name}" for name in WEIGHTS]
     told = checkout.snakemake("--retries", "1", *wanted).well()
     assert told.text.count(" goes on after step 5") == len(WEIGHTS)

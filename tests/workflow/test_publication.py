@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from featlearn.core.claims import FAILS, HOLDS, THEOREM, declared
-from featlearn.core.commit import CHANGED, commit
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import FAILS, HOLDS, THEOREM, declared
 from featlearn.core.files import read_parquet, write_parquet
 from featlearn.core.publishing import publish as publication
 from featlearn.core.publishing.ledger import FRONT, SUMMARY, judged, read_ledger
@@ -44,6 +43,7 @@ from featlearn.core.publishing.publish import (
     published,
 )
 from featlearn.core.publishing.summary import measured
+from featlearn.core.run.commit import CHANGED, commit
 
 from .checkout import REPOSITORY, Checkout, python, script_of
 from .toy import Toy

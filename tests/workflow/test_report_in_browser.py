@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from featlearn.core.catalogue import catalogue_frame, read_catalogue
-from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, VERDICTS
+from featlearn.core.evidence.catalogue import catalogue_frame, read_catalogue
+from featlearn.core.evidence.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, VERDICTS
 from featlearn.core.files import write_markdown_table, write_parquet
-from featlearn.core.provenance import records, write_record
 from featlearn.core.publishing.report import INDEX, WHOLE, render, view
+from featlearn.core.run.provenance import records, write_record
 from featlearn.own_images import analysis
 from featlearn.own_images import report as own_report
 

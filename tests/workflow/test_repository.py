@@ -12,11 +12,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import featlearn
-from featlearn.core.config import read_schema
+from featlearn.core.run.config import read_schema
 
 from .checkout import REPOSITORY
 
-#: A paper is what has a schema of its own and a package; see featlearn.core.config.
+#: A paper is what has a schema of its own and a package; see featlearn.core.run.config.
 PAPERS = set(read_schema(REPOSITORY / "workflow/schemas")["papers"])
 
 

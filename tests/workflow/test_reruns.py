@@ -35,11 +35,11 @@ RERUN_BY_FORMULA = {"mrp_pretrain", "mrp_purity", "mrp_evaluate", "mrp_show_head
 SPARED_BY_FORMULA = re.compile("contrastive|noncontrastive|mrp_oracles|mrp_show_paper_items")
 #: The frame of every job, and what only a reader reads: no job computes anything else.
 FRAME = {
-    "src/featlearn/core/job.py": "\n# an edit\nEDITED = 1\n",
-    "src/featlearn/core/progress.py": "\nEDITED = 1\n",
+    "src/featlearn/core/run/job.py": "\n# an edit\nEDITED = 1\n",
+    "src/featlearn/core/run/progress.py": "\nEDITED = 1\n",
     "scripts/measure.py": "\n# an edit\nEDITED = 1\n",
     "scripts/show.py": "\nEDITED = 1\n",
-    "src/featlearn/core/stats.py": "\n# an edit\n",
+    "src/featlearn/core/evidence/stats.py": "\n# an edit\n",
     "src/featlearn/images/train/loop.py": '\n"""A string that computes nothing."""\n',
     FORMULA: "\n# an edit\n",
     # read when the DAG is built, by no job
@@ -113,7 +113,7 @@ def test_a_finished_run_that_was_moved_has_nothing_to_do_and_imports_nothing_hea
     assert told.nothing_to_do, told.text
     assert not told.finished
     imported = set(IMPORTED.findall(told.text))
-    assert {"snakemake", "featlearn.core.run", "featlearn.mrp.images.config"} <= imported
+    assert {"snakemake", "featlearn.core.run.workspace", "featlearn.mrp.images.config"} <= imported
     packages = {name.partition(".")[0] for name in imported}
     # (Snakemake itself imports pandas)
     assert not packages & {"torch", "torchvision", "matplotlib", "seaborn", "safetensors"}

@@ -21,8 +21,8 @@ TRAINING = '''"""Forty steps of a training, alone in a module: an edit here is o
 import torch
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.loops import Loop
-from featlearn.core.progress import Progress
+from featlearn.core.training.loops import Loop
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import derive_seed
 
 STEPS = 40

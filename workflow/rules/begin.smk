@@ -1,7 +1,7 @@
 # Once a plan: the config is read and checked, damage is found.
 
 open_notes(Path(".snakemake/featlearn-notes.json"))
-run.announce(SOURCES, is_main=workflow.is_main_process)
+workspace.announce(SOURCES, is_main=workflow.is_main_process)
 
 # a plan keeps nearly all that it makes: to look for garbage costs a tenth of it, and finds none
 if workflow.is_main_process and workflow.modifier.is_main_snakefile():
@@ -25,7 +25,7 @@ if config["portable"]:
     portable.pin()
 
 if workflow.is_main_process:
-    for line in (*ABSENT, *run.mend(Path(config["results"]))):
+    for line in (*ABSENT, *workspace.mend(Path(config["results"]))):
         logger.warning(line)
 elif warm.is_replaced(Path(config["results"])):
     # a job that waited at the scheduler while its run was killed and started anew

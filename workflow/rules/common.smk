@@ -19,17 +19,19 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.ruleinfo import RuleInfo
 
-from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
-from featlearn.core.catalogue import contents
-from featlearn.core.checks import value_of
-from featlearn.core.config import load, missing_sets, plain_run, refuse, refuse_papers
+from featlearn.core.evidence import neighbours, sweeps
+
+from featlearn.core.run import commit, guard, portable, workspace, warm
+from featlearn.core.evidence.catalogue import contents
+from featlearn.core.run.checks import value_of
+from featlearn.core.run.config import load, missing_sets, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import Published, rule_faults
+from featlearn.core.run.registry import Published, rule_faults
 from featlearn.core.publishing.findings import read_findings
-from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
-from featlearn.core.points import Plan, Point, meaning
-from featlearn.core.provenance import fingerprint
-from featlearn.core.publish import caption_of, exhibits, refuse_unknown_findings, texts_of
+from featlearn.core.run.notes import keep_notes, noted, of_files, of_sources, open_notes
+from featlearn.core.run.points import Plan, Point, meaning
+from featlearn.core.run.provenance import fingerprint
+from featlearn.core.run.exhibits import caption_of, exhibits, refuse_unknown_findings, texts_of
 
 
 def in_words(function, *given):
@@ -64,7 +66,7 @@ if config["portable"] and config["run"] == plain_run(config):
     COMMAND += " --config portable=True"
 COMMAND += " --cores 2"
 
-# what the papers make; see core/experiments.py
+# what the papers make; see core/run/registry.py
 PUBLISHED = Published(RESULTS)
 by_hand = PUBLISHED.by_hand
 
@@ -279,12 +281,12 @@ def begin_run():
     """Keep the results folder for this run: a second run in it is refused."""
     gc.freeze()
     gc.enable()
-    in_words(run.hold, Path(RESULTS))
+    in_words(workspace.hold, Path(RESULTS))
     os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
     claims = PUBLISHED.claims_of({job.rule.name for job in jobs})
-    in_words(run.told_by, ROOT / "scripts/check_claims.py", claims)
-    run.one_line_a_job(logger, jobs)
+    in_words(workspace.told_by, ROOT / "scripts/check_claims.py", claims)
+    workspace.one_line_a_job(logger, jobs)
     if workflow.local_exec:
         # with a limit of starts per second the scheduler looks at open jobs hundreds of times a second
         workflow.scheduler.job_rate_limiter = None
@@ -296,7 +298,7 @@ def report_unfinished():
     warm.stop()
     if workflow.dag_settings.targets:
         return
-    run.write_unfinished(
+    workspace.write_unfinished(
         ROOT,
         Path(RESULTS),
         {

@@ -69,7 +69,7 @@ for shown in PUBLISHED.experiments:
                 **SHORT,
             params:
                 **({"point": True} if POINT else {}),
-                code=fingerprint(*shown.judges, "featlearn.core.claims"),
+                code=fingerprint(*shown.judges, "featlearn.core.evidence.claims"),
                 texts=texts_of(shown.judges),
                 module=shown.claims,
                 config=shown.judged,

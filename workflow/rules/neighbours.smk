@@ -1,4 +1,4 @@
-# What the neighbours of a run's experiments say of its verdicts; see core/neighbours.py.
+# What the neighbours of a run's experiments say of its verdicts; see core/evidence/neighbours.py.
 
 if NEIGHBOURS or "neighbours" in sys.argv:
     checked(neighbours.unreached(NEIGHBOURS, REACHED if NEIGHBOURS else {}))

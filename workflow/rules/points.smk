@@ -1,5 +1,5 @@
 # The run with some keys of its config changed: rules of further points, in the same plan. Jobs that
-# the keys do not reach are those of the run; see core/points.py.
+# the keys do not reach are those of the run; see core/run/points.py.
 
 PLAN = Plan(workflow._rules, config, PUBLISHED, workflow.modifier.modify_rulename)
 # of each point the experiments that its keys reach

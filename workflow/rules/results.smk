@@ -39,7 +39,7 @@ rule catalogue:
     resources:
         **SHORT,
     params:
-        code=code("core.catalogue"),
+        code=code("core.evidence.catalogue"),
         command=COMMAND,
     script:
         str(ROOT / "scripts" / "catalogue.py")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from featlearn.core.checks import must
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import must
 from featlearn.images.data.fetch import get, missing
 from featlearn.images.data.published import PUBLISHED
 

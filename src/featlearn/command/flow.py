@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from featlearn.core.config import load, merge, read_yaml, refuse_papers
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.guard import template_fault
+from featlearn.core.run.config import load, merge, read_yaml, refuse_papers
+from featlearn.core.run.guard import template_fault
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: Exit code of what Ctrl-C ended.

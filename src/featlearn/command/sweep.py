@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from featlearn.command.flow import settings_of, snakemake, workflow, yaml_value
-from featlearn.core import sweeps
-from featlearn.core.config import load, merge, read_yaml
 from featlearn.core.errors import ConfigError
+from featlearn.core.evidence import sweeps
 from featlearn.core.files import read_parquet
+from featlearn.core.run.config import load, merge, read_yaml
 
 
 def value_in(text: str) -> Any:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from featlearn.contrastive.images.config import faults as image_faults
-from featlearn.core.checks import Checks
-from featlearn.core.config import merge
+from featlearn.core.run.checks import Checks
+from featlearn.core.run.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (

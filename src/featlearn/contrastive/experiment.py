@@ -42,7 +42,7 @@ from featlearn.contrastive.train import (
     settings,
     train,
 )
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 
 #: Samples on which a learner is watched during training.

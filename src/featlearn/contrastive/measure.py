@@ -17,8 +17,8 @@ from torch import Tensor
 
 from featlearn.contrastive.data import Samples, SparseCoding
 from featlearn.contrastive.model import Batch, codes, contrastive_loss, encode, similarities
-from featlearn.core.frames import tidy
-from featlearn.core.heads import Regression, choose, regress
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.training.heads import Regression, choose, regress
 
 if TYPE_CHECKING:
     from featlearn.contrastive.train import Trained

@@ -10,11 +10,11 @@ from featlearn.contrastive.closed_forms import bias_at_t1
 from featlearn.contrastive.experiment import Downstream, Experiment
 from featlearn.contrastive.measure import Task, split
 from featlearn.contrastive.model import symmetrised_relu
-from featlearn.core import baselines
+from featlearn.core.evidence import baselines
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Members of the panel that this data model goes without, and why.
 LEFT_OUT = {

@@ -22,7 +22,7 @@ from featlearn.contrastive.closed_forms import apply_pair_operator, bias_at_t1
 from featlearn.contrastive.data import Masking, SparseCoding, positives, sample
 from featlearn.contrastive.model import Batch, Descent, descent, descent_as_printed, weight_descent
 from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Checkpoint, Loop, State
+from featlearn.core.training.loops import Checkpoint, Loop, State
 
 #: What a replicate's T1 or T2 is before it has come.
 NOT_YET = -1

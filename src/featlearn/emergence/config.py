@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from math import comb
 from typing import Any
 
-from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import Checks
 from featlearn.images.config_data import data_faults
 from featlearn.images.data.on_disk import listing_digest, sources
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from featlearn.core.frames import pick
-from featlearn.core.stats import plus_minus
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import plus_minus
 
 #: Arms of the thesis' tables: which rows of the frame are the accuracies of each.
 #: ``end``: at the last step; ``chosen``: at the step that is best on validation samples; ``head``:

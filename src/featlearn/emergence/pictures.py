@@ -14,16 +14,16 @@ from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
-from featlearn.core.heads import choose
 from featlearn.core.seeds import generator
+from featlearn.core.training.heads import choose
 from featlearn.images.data.datasets import in_random_order, open_classified
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
 
 #: What is taken of a set: pictures to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: Penalties of the converged heads; see :mod:`featlearn.core.heads`.
+#: Penalties of the converged heads; see :mod:`featlearn.core.training.heads`.
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)
 
 

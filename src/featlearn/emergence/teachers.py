@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.losses import cross_entropies
-from featlearn.core.optimisers import build, set_rate
 from featlearn.core.seeds import Streams
+from featlearn.core.training.losses import cross_entropies
+from featlearn.core.training.optimisers import build, set_rate
 from featlearn.emergence.pictures import Pictures
 from featlearn.emergence.train import gathered
 from featlearn.images.encoders import ResNet

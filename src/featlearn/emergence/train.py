@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import followed
-from featlearn.core.optimisers import build, set_rate
+from featlearn.core.training.loops import followed
+from featlearn.core.training.optimisers import build, set_rate
 from featlearn.emergence.data import Law
 from featlearn.emergence.model import BLOCK, Network, full_gradients
 
@@ -291,7 +291,7 @@ def descend(
     label: str, optimiser: Descent, order: Iterator[Tensor],
     gradient: Callable[[Tensor], Sequence[Tensor]], see: Callable[[int], Tensor | None],
 ) -> dict[int, Tensor]:  # fmt: skip
-    """Run an optimiser over the batches of ``order``: :func:`featlearn.core.loops.followed`.
+    """Run an optimiser over ``order``: :func:`featlearn.core.training.loops.followed`.
 
     ``order``: indices of the batches, one a step. ``gradient``: gradients of the optimiser's
     tensors at a batch. ``see``: called with the number of the step, from 1. Returns what it

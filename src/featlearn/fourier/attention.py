@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.losses import cross_entropies
+from featlearn.core.training.losses import cross_entropies
 from featlearn.fourier.data import labels
 from featlearn.transformers.decoder import Weights
 

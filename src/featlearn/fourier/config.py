@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import factorial
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 
 #: Arms that a cell must have, by section and cell.
 ARMS: Mapping[str, Mapping[str, Sequence[str]]] = {

@@ -21,7 +21,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import followed
+from featlearn.core.training.loops import followed
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.network import Network, neuron_norms, norm, power, rows_of, sums
 

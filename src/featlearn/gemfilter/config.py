@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 from featlearn.gemfilter.words import TASKS
 
 #: Layers of the hand-wired network.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import comb
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 
 
 def majority_plateau(block: int, structured: float) -> float:

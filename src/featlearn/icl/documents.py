@@ -14,7 +14,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional
 
-from featlearn.core.schedules import Schedule
+from featlearn.core.training.schedules import Schedule
 from featlearn.transformers.attention import attention_weights
 from featlearn.transformers.decoder import Decoder, Shape, Weights, start
 from featlearn.transformers.train import Recipe, train

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Generator, Tensor
 
-from featlearn.core.schedules import Schedule
+from featlearn.core.training.schedules import Schedule
 from featlearn.icl.regression import Prompts, draw
 from featlearn.transformers.train import Recipe, train
 

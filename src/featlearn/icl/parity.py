@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 
 DTYPE = torch.float64
 #: Signs of (phi_i, phi_j), and the parts of their probabilities: 1/4 + c gamma.

@@ -16,8 +16,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.stats import estimate_share
 from featlearn.core.seeds import seeded
-from featlearn.core.stats import estimate_share
 from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.cam.eigencam import eigen_cam, heat
 from featlearn.images.data.datasets import open_splits, repeats, split_rows

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from featlearn.core.checks import Checks
 from featlearn.core.errors import ConfigError
+from featlearn.core.run.checks import Checks
 
 #: How many parts can be told apart: 20 shapes, each in 10 colours or 7 textures.
 MOST_PARTS = 140

@@ -11,9 +11,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks, some
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.notes import noted
+from featlearn.core.run.checks import Checks, some
+from featlearn.core.run.notes import noted
 from featlearn.images.data.published import PUBLISHED
 
 # kind -> the splits that the set has by itself, role -> name; others are looked for

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.drawing.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

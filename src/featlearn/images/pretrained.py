@@ -290,7 +290,7 @@ def _network(about: Mapping[str, Any]) -> nn.Module:
 
 def _check_header(about: Mapping[str, Any], path: str) -> None:
     """Refuse a header that asks for a network beyond measure, naming what is wrong."""
-    from featlearn.core.config import faults  # slow to import
+    from featlearn.core.run.config import faults  # slow to import
 
     if wrong := next(faults(about, HEADER), None):
         raise FeatlearnError(

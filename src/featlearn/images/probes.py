@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core import heads
-from featlearn.core.heads import PENALTIES
 from featlearn.core.seeds import derive_seed
+from featlearn.core.training import heads
+from featlearn.core.training.heads import PENALTIES
 
 Quality = TypeVar("Quality")
 
@@ -25,7 +25,7 @@ class LinearProbe(NamedTuple):
     """A fitted probe: scores are ``features @ weight.T + bias``.
 
     ``weight`` (K, width). ``bias`` (K,). ``penalty``, ``objective``: see
-    :mod:`featlearn.core.heads`.
+    :mod:`featlearn.core.training.heads`.
     """
 
     weight: Tensor
@@ -46,7 +46,7 @@ class LinearProbe(NamedTuple):
 def fit_path(
     features: Tensor, labels: Tensor, classes: int, penalties: Sequence[float], **options: Any
 ) -> list[LinearProbe]:
-    """As :func:`featlearn.core.heads.fit_path`, without the replicate axis."""
+    """As :func:`featlearn.core.training.heads.fit_path`, without the replicate axis."""
     fitted = heads.fit_path(features[None], labels[None], classes, penalties, **options)
     return [LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
             for one in fitted]  # fmt: skip

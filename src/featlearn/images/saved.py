@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, PathLike, write_tensors
-from featlearn.core.provenance import FIXED_VERSION
+from featlearn.core.run.provenance import FIXED_VERSION
 from featlearn.images.augment import Augment
 from featlearn.images.data.readers.decode import decode
 from featlearn.images.encoders import Encoder

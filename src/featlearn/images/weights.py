@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from featlearn.core.checks import some
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, read_tensors
+from featlearn.core.run.checks import some
 from featlearn.images.config_data import find_weights
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.vit import VisionTransformer

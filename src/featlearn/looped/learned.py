@@ -17,7 +17,7 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.looped.data import DTYPE, Prompts
 from featlearn.looped.model import construction
 

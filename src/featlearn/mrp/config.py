@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 
 
 def faults(mrp: Mapping[str, Any]) -> list[str]:

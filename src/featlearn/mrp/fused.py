@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import torch
 from torch import Tensor
 
-from featlearn.core import devices
+from featlearn.core.training import devices
 from featlearn.mrp.model import Activation
 
 #: Responses of a block, in bytes: a part of the processor's last cache, and few enough calls.

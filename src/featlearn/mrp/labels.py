@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, premise
-from featlearn.core.claims import needs
-from featlearn.core.plots import COLOURS, PALETTE
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.plots import COLOURS, PALETTE
+from featlearn.core.evidence.claim_methods import Claims, premise
+from featlearn.core.evidence.claims import needs
+from featlearn.core.evidence.stats import per_replicate
 
 #: Models from what learns no features to what learns all: the words that a reader sees, and what
 #: their colour stands for in figures that show them.

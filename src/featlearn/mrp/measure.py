@@ -13,9 +13,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.baselines import RANDOM, patch_moments
-from featlearn.core.frames import tidy
-from featlearn.core.heads import Chosen, choose
+from featlearn.core.evidence.baselines import RANDOM, patch_moments
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.training.heads import Chosen, choose
 from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.gradients import encode_in_blocks
 from featlearn.mrp.model import Activation, class_scores
@@ -113,8 +113,8 @@ def moments(samples: Samples) -> Tensor:
 def unlearned(problem: Problem) -> dict[str, Encode]:
     """What a head stands on that nobody learned, by model, beside the kernels of the start.
 
-    The members of the shared panel (:mod:`featlearn.core.baselines`) that do not depend on the
-    order of the patches, which is random. Their heads are those of the trained kernels.
+    The members of the shared panel (:mod:`featlearn.core.evidence.baselines`) that do not depend on
+    the order of the patches, which is random. Their heads are those of the trained kernels.
     """
     own = problem.spec.classes * problem.config["network"]["kernels_per_class"]
     many = problem.kernels(kernels_per_class=-(-RANDOM // problem.spec.classes))

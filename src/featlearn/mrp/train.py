@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Loop, State
+from featlearn.core.training.loops import Loop, State
 from featlearn.mrp import fused
 from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.gradients import (

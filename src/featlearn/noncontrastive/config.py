@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 from featlearn.images.config import world_faults
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
 from featlearn.images.data.on_disk import state_of

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.loops import Loop
-from featlearn.core.loops import State as Kept
+from featlearn.core.training.loops import Loop
+from featlearn.core.training.loops import State as Kept
 from featlearn.noncontrastive.data import PatchData, sample, views
 from featlearn.noncontrastive.model import Normalisation, loss
 from featlearn.noncontrastive.population import State, state_of

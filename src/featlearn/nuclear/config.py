@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from featlearn.core.checks import Checks, must
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import Checks, must
 from featlearn.images.config_data import augmentation_faults, data_faults, find_weights
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from featlearn.core import heads
 from featlearn.core.seeds import generator
+from featlearn.core.training import heads
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.worlds.domains import Part, Rows
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.losses import cross_entropies
 from featlearn.core.seeds import generator
+from featlearn.core.training.losses import cross_entropies
 from featlearn.images.nuclear_norm import nuclear_norm
 
 Arm = Mapping[str, Any]

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from featlearn.core import loops
 from featlearn.core.files import below
-from featlearn.core.loops import Checkpoint, Keeper
-from featlearn.core.losses import cross_entropies
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import generator
+from featlearn.core.training import loops
+from featlearn.core.training.loops import Checkpoint, Keeper
+from featlearn.core.training.losses import cross_entropies
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
 from featlearn.images.rng import Draws

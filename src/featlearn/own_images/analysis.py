@@ -14,12 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.seeds import derive_seed
-from featlearn.core.statistical import whiskers
-from featlearn.core.stats import (
+from featlearn.core.drawing.intervals import whiskers
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import (
     SPREAD_KIND,
     estimate,
     estimate_share,
@@ -28,6 +26,8 @@ from featlearn.core.stats import (
     side_by_side,
     summary,
 )
+from featlearn.core.run.exhibits import Table, figure, table
+from featlearn.core.seeds import derive_seed
 from featlearn.own_images.config import GIVEN, PRETRAINED, RANDOM
 
 EVALUATIONS = ["fine-tuned", "linear probe", "nearest neighbours"]

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from featlearn.core.baselines import PENALTIES, RANDOM
+from featlearn.core.evidence.baselines import PENALTIES, RANDOM
 from featlearn.core.seeds import generator
 from featlearn.images.probes import PROBE, Frozen
 from featlearn.images.train.features import extract
 from featlearn.own_images.experiment import Judged, RealExperiment
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Names of the baselines in tables.
 PIXELS, FEATURES = "linear on pixels", f"linear on {RANDOM:,} random features"
@@ -89,7 +89,7 @@ def random_features(one: RealExperiment) -> nn.Module:
     """From images to relu(<w, x> - b), (N, ``RANDOM``).
 
     Projections and thresholds have variance 1 over the training images, as in the panel of
-    :mod:`featlearn.core.baselines`.
+    :mod:`featlearn.core.evidence.baselines`.
     """
     pixels = extract(nn.Flatten(), one.train.images, one.plain)
     random = generator(*one.name, "random features")

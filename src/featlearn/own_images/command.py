@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from featlearn.core.checks import some
-from featlearn.core.config import load, merge, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.run.checks import some
+from featlearn.core.run.config import load, merge, read_yaml
 from featlearn.images.data.on_disk import Seen, hints, look
 from featlearn.images.data.readers.common import shown
 from featlearn.images.data.readers.folder import EXTENSIONS
@@ -146,7 +146,7 @@ def _announce(
     classes = [f"{name} ({number})" for name, number in seen[0].classes.items()]
     print(f"{len(classes)} classes: {some(classes)}.")
     if options.dry_run:
-        from featlearn.core.progress import clock
+        from featlearn.core.run.progress import clock
 
         first, second = steps_of(settings, train)
         cores = int(options.cores) if options.cores.isdigit() else 1

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.files import PathLike
-from featlearn.core.frames import tidy
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import seeded
 from featlearn.images.data.datasets import (
     ImageSet,

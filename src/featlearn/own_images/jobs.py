@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from torch import Tensor, device
 
-from featlearn.core.devices import prepare
 from featlearn.core.files import read_parquet, read_tensors, write_parquet, write_tensors
-from featlearn.core.warm import follow
+from featlearn.core.run.warm import follow
+from featlearn.core.training.devices import prepare
 from featlearn.images.data.datasets import placed
 from featlearn.images.saved import described
 from featlearn.images.train.launch import Layout, run_together
@@ -24,8 +24,8 @@ from featlearn.own_images.config import PRETRAINED, method_of
 from featlearn.own_images.experiment import RealExperiment, describe
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
     from featlearn.images.encoders import Encoder
 
 MODULE = "featlearn.own_images.jobs"

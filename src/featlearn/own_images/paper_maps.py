@@ -23,7 +23,7 @@ from featlearn.own_images.pictures import classifiers
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
 
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
 
 #: Heat from which a pixel counts as warm.
 WARM = 0.5

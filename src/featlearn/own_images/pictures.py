@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from featlearn.core.drawing.plots import canvas
 from featlearn.core.files import read_tensors
-from featlearn.core.plots import canvas
 from featlearn.images.api import heat_maps
 from featlearn.images.data.datasets import in_turn
 from featlearn.images.figures import Panel, bare, enlarged, maps_figure
@@ -23,7 +23,7 @@ from featlearn.own_images.experiment import RealExperiment, open_roles, reported
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
     from featlearn.images.data.datasets import ImageSet
 
 #: Classes and pictures of each that are shown.

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from featlearn.core.checks import some
+from featlearn.core.evidence.frames import pick
 from featlearn.core.files import read_parquet
-from featlearn.core.frames import pick
 from featlearn.core.publishing.html_assets import Page, environment, parse_page, picture
+from featlearn.core.run.checks import some
 from featlearn.own_images.analysis import ACCURACY, cut, interval
 from featlearn.own_images.config import FEW
 

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.files import below
-from featlearn.core.loops import Loop, State
-from featlearn.core.optimisers import build, load_state_tensors, set_rate, state_tensors
-from featlearn.core.progress import Progress
-from featlearn.core.schedules import Part, Schedule
+from featlearn.core.run.progress import Progress
+from featlearn.core.training.loops import Loop, State
+from featlearn.core.training.optimisers import build, load_state_tensors, set_rate, state_tensors
+from featlearn.core.training.schedules import Part, Schedule
 from featlearn.transformers.decoder import Weights
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.provenance import note_read
+from featlearn.core.run.provenance import note_read
 
 WORD = re.compile(r"[a-z0-9]+|[^\w\s]")
 #: Of the essays by name, every third is for tests.

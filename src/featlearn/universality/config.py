@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import Checks
 from featlearn.images.config_data import data_faults, find_weights, place
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD

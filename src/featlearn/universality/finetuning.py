@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from featlearn.core.evidence.frames import rows
 from featlearn.core.files import below
-from featlearn.core.frames import rows
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
 from featlearn.universality.methods import MoCo, Weights, repeated, unit

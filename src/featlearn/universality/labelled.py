@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows
-from featlearn.core.heads import choose
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
+from featlearn.core.training.heads import choose
 from featlearn.universality.data import World, classes_of, draw_latent, draw_world, noise_of, seen
 from featlearn.universality.methods import encode
 

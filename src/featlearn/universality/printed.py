@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.publish import Table
-from featlearn.core.stats import plus_minus, summary
+from featlearn.core.evidence.stats import plus_minus, summary
+from featlearn.core.run.exhibits import Table
 
 OURS = "Ours"
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import Checks
 from featlearn.universality.config import check_data, check_sets, ladder_state
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from featlearn.core.claim_methods import Claims, premise
-from featlearn.core.claims import THEOREM
-from featlearn.core.frames import pick
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import Claims, premise
+from featlearn.core.evidence.claims import THEOREM
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
 
 #: Of claims that were excused at every size.
 EXCUSED = (

@@ -7,13 +7,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import OfModels, nmse, ten_times
-from featlearn.core.claim_methods import claim, premise
-from featlearn.core.claims import LEAST_REPLICATES, POSITIVE, SHARE, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, rows, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, rows, share_interval
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import claim, premise
+from featlearn.core.evidence.claims import LEAST_REPLICATES, POSITIVE, SHARE, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 
 #: Arms, in words.
 ARMS = {

@@ -15,13 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import EXCUSED
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import POSITIVE, SHARE, THEOREM, needs_replicates
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import whiskers
-from featlearn.core.stats import by_size, local_exponents, summary
+from featlearn.core.drawing.intervals import whiskers
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import POSITIVE, SHARE, THEOREM, needs_replicates
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import by_size, local_exponents, summary
+from featlearn.core.run.exhibits import figure
 
 
 @figure()

@@ -23,13 +23,13 @@ from featlearn.contrastive.images.config import (
     is_made,
     ordered,
 )
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, column, share_interval, whiskers
-from featlearn.core.stats import estimate, per_replicate, plus_minus, summary
+from featlearn.core.drawing.intervals import Look, column, share_interval, whiskers
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import estimate, per_replicate, plus_minus, summary
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.images.figures import bare, mosaic
 
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"

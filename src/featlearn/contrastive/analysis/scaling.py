@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import Trainings, ten_times
 from featlearn.contrastive.config import SIZE_ARMS
-from featlearn.core.claim_methods import claim, premise
-from featlearn.core.claims import POSITIVE
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, interval, lines, within
+from featlearn.core.drawing.intervals import Look, interval, lines, within
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim, premise
+from featlearn.core.evidence.claims import POSITIVE
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import figure
 
 ERRORS = {
     "linear-exact": Look("best linear predictor", PALETTE["raw input"]),

@@ -14,12 +14,12 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import EXCUSED, OfModels, lines, nmse, ten_times
-from featlearn.core.claim_methods import claim, premise
-from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import per_replicate, side_by_side, summary
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim, premise
+from featlearn.core.evidence.claims import OBSERVATION, POSITIVE, SHARE, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate, side_by_side, summary
+from featlearn.core.run.exhibits import Table, figure, table
 
 MERGED = "on 2026-11-25 after their results were seen; the band is"
 KEPT = "on 2026-11-26 after the results of both were seen; the band is theirs."

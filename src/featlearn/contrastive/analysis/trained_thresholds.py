@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from featlearn.contrastive.analysis import OfModels, lines, nmse
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import LEAST_REPLICATES, needs
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import column
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import column
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import LEAST_REPLICATES, needs
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 
 TRAINED = {
     "masked": ("RandomMask", PALETTE["contrastive"]),

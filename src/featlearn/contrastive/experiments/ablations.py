@@ -9,11 +9,11 @@ import pandas as pd
 from featlearn.contrastive.data import SparseCoding
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import quantity_frame
-from featlearn.core.config import merge
+from featlearn.core.run.config import merge
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -25,12 +25,12 @@ from featlearn.contrastive.model import (
     weight_descent,
 )
 from featlearn.contrastive.train import Learner, Thresholds, Training, draw_batch, train
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams, draws
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 NAN = math.nan
 

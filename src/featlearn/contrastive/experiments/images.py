@@ -10,13 +10,13 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import HALFWAY, START, arms_of, mapped_arms
 from featlearn.contrastive.images.experiment import ImageExperiment, Measured, counts
+from featlearn.core.evidence.frames import stacked
 from featlearn.core.files import read_tensors
-from featlearn.core.frames import stacked
 from featlearn.images.saved import described
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 MEASURED = ["data_set", "encoder", "arm", "quantity", "layer", "replicate", "value"]
 

@@ -11,8 +11,8 @@ from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import history_frame, quantity_frame
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Records of a course.
 RECORDS = 12

@@ -33,12 +33,12 @@ from featlearn.contrastive.train import (
     printed_growth,
     settings,
 )
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.files import read_tensors
-from featlearn.core.frames import tidy
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 MOMENTS = ("start", "t1", "t2", "end")
 #: Arms that have come to rest by then, or are about an early stage, have this share of the steps.

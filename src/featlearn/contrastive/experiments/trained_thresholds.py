@@ -11,8 +11,8 @@ from featlearn.contrastive.measure import history_frame, quantity_frame
 from featlearn.contrastive.train import Thresholds, settings
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.run.checks import Checks
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from featlearn.contrastive.images.config import ARMS, is_made
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import seeded
 from featlearn.images.activation_maximisation import (
     GREY,

@@ -1,6 +1,6 @@
 """Stories and captions: Markdown that quotes measured numbers instead of stating them.
 
-They are docstrings (:mod:`featlearn.core.publish`); a line ``---`` folds what follows it.
+They are docstrings (:mod:`featlearn.core.run.exhibits`); a line ``---`` folds what follows it.
 ``value(table, column="mean", **filters)`` reads a cell of the paper's ``tables/<table>.parquet``
 (``"mrp/headline"``: of another paper); ``| percent(digits)`` and ``| number(digits)`` format it.
 ``verdict(id)`` gives verdict, number and band of a claim; ``said(id, holds=..., fails=...)`` the
@@ -17,10 +17,10 @@ import jinja2
 import pandas as pd
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from featlearn.core.claims import FAILS, HOLDS, OUTSIDE, UNDECIDED
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import FAILS, HOLDS, OUTSIDE, UNDECIDED
+from featlearn.core.evidence.stats import number, percent
 from featlearn.core.publishing.summary import anchor, band, measured
-from featlearn.core.stats import number, percent
 
 #: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
 Value = Callable[..., Any]

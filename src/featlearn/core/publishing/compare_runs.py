@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.claims import UNDECIDED
-from featlearn.core.stats import plus_minus
+from featlearn.core.evidence.claims import UNDECIDED
+from featlearn.core.evidence.stats import plus_minus
 
 Row = dict[str, Any]
 

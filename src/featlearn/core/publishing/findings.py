@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.claims import FAILS, HOLDS
-from featlearn.core.config import faults, read_own_yaml, refuse
+from featlearn.core.evidence.claims import FAILS, HOLDS
+from featlearn.core.run.config import faults, read_own_yaml, refuse
 
 #: In the repository: what the report shows first, and claims whose published verdict is withdrawn
 #: until they are judged again.

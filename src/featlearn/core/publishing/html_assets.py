@@ -19,11 +19,11 @@ from markdown_it.rules_inline import StateInline
 from markupsafe import Markup
 from PIL import Image
 
-from featlearn.core.claims import KINDS, THEOREM, VERDICTS
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import KINDS, THEOREM, VERDICTS
+from featlearn.core.evidence.stats import figure, number
 from featlearn.core.publishing import summary
 from featlearn.core.publishing.maths import FORMULA, escaped, maths, plain, without_tags, wrapping
-from featlearn.core.stats import figure, number
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.claims import COLUMNS, UNDECIDED
-from featlearn.core.config import plain_run, read_own_yaml
+from featlearn.core.evidence.claims import COLUMNS, UNDECIDED
 from featlearn.core.files import read_parquet
-from featlearn.core.publish import PACKAGE
 from featlearn.core.publishing.compare_runs import made_alike, of_seeds
 from featlearn.core.publishing.findings import WITHDRAWN, read_withdrawn
 from featlearn.core.publishing.neighbours import FILES, with_neighbours
+from featlearn.core.run.config import plain_run, read_own_yaml
+from featlearn.core.run.exhibits import PACKAGE
 
 Row = dict[str, Any]
 Config = Mapping[str, Any]

@@ -18,17 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.claims import FAILS, FAILURES, HOLDS, THEOREM, VERDICTS
-from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import FAILS, FAILURES, HOLDS, THEOREM, VERDICTS
+from featlearn.core.evidence.stats import decimals, fixed
 from featlearn.core.files import read_parquet, write_atomically
-from featlearn.core.publish import PACKAGE, story
 from featlearn.core.publishing.compare_runs import ENDS, apart, differing
 from featlearn.core.publishing.findings import of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import cell, environment
 from featlearn.core.publishing.ledger import FRONT, SUMMARY, made, other_seeds, read_ledger
 from featlearn.core.publishing.summary import anchor, band, commits, measured, with_numbers
-from featlearn.core.stats import decimals, fixed
+from featlearn.core.run.commit import APART
+from featlearn.core.run.exhibits import PACKAGE, story
 
 Row = Mapping[str, Any]
 

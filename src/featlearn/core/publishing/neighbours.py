@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_MEASURED, OUTSIDE, UNDECIDED, VIOLATED
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.evidence.claims import FAILS, HOLDS, NOT_MEASURED, OUTSIDE, UNDECIDED, VIOLATED
 from featlearn.core.publishing.compare_runs import apart
 from featlearn.core.publishing.summary import measured
 

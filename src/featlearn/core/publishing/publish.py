@@ -17,18 +17,18 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.checks import some
-from featlearn.core.commit import APART, CHANGED, changes, commit, descends
-from featlearn.core.config import load, plain_run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically, write_parquet
-from featlearn.core.provenance import damage, read_record
 from featlearn.core.publishing.compare_runs import read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
 from featlearn.core.publishing.ledger import SUMMARY, distinct, made, published_frame
 from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
+from featlearn.core.run.checks import some
+from featlearn.core.run.commit import APART, CHANGED, changes, commit, descends
+from featlearn.core.run.config import load, plain_run
+from featlearn.core.run.provenance import damage, read_record
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")

@@ -22,12 +22,10 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
-from featlearn.core.catalogue import STATUSES, catalogue_frame, read_catalogue
-from featlearn.core.claims import COLUMNS, KINDS, VERDICTS
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import ENDS
+from featlearn.core.evidence.catalogue import STATUSES, catalogue_frame, read_catalogue
+from featlearn.core.evidence.claims import COLUMNS, KINDS, VERDICTS
 from featlearn.core.files import read_parquet, write_atomically
-from featlearn.core.provenance import lineage
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, sentence_of
 from featlearn.core.publishing.html_assets import (
@@ -54,7 +52,9 @@ from featlearn.core.publishing.summary import (
     title,
     with_numbers,
 )
-from featlearn.core.run import FAILED, UNFINISHED
+from featlearn.core.run.provenance import lineage
+from featlearn.core.run.registry import ENDS
+from featlearn.core.run.workspace import FAILED, UNFINISHED
 
 #: Shares of a claim's drawing that stay free at either side, for the labels of the band.
 LEFT, RIGHT = 18.0, 82.0

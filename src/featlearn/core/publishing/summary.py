@@ -8,10 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from featlearn.core import claims
-from featlearn.core.claims import FAILS, FAILURES, HOLDS, KINDS, THEOREM, UNDECIDED, VERDICTS
+from featlearn.core.evidence import claims
+from featlearn.core.evidence.claims import (
+    FAILS,
+    FAILURES,
+    HOLDS,
+    KINDS,
+    THEOREM,
+    UNDECIDED,
+    VERDICTS,
+)
+from featlearn.core.evidence.stats import decimals, figure, fixed, in_powers, number
 from featlearn.core.publishing.compare_runs import differing
-from featlearn.core.stats import decimals, figure, fixed, in_powers, number
 
 Row = Mapping[str, Any]
 

@@ -17,7 +17,9 @@ from matplotlib.mathtext import MathTextParser
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import NullLocator
 
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import Look
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.evidence.claims import (
     FAILS,
     HOLDS,
     NOT_MEASURED,
@@ -26,12 +28,10 @@ from featlearn.core.claims import (
     UNDECIDED,
     VIOLATED,
 )
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import Table
+from featlearn.core.evidence.stats import number, plus_minus
 from featlearn.core.publishing.ledger import records
 from featlearn.core.publishing.summary import band
-from featlearn.core.statistical import Look
-from featlearn.core.stats import number, plus_minus
+from featlearn.core.run.exhibits import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

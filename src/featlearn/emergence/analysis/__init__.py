@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
-from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
+from featlearn.core.drawing.plots import COLOURS, FILLS, PAGE, canvas
 
 #: Inches: around the points of a panel, between panels, above and below a row, most for a unit.
 EDGE, GAP, ABOVE, BELOW, UNIT = 0.13, 0.12, 0.24, 0.24, 2.4

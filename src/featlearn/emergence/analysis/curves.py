@@ -10,8 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import history
+from featlearn.core.drawing.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
     OBSERVATION,
@@ -22,12 +24,10 @@ from featlearn.core.claims import (
     first_of,
     needs,
 )
-from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
-from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, PaperValues, Table, figure, table
-from featlearn.core.statistical import history
-from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.evidence.stats import SPREAD_KIND, estimate
+from featlearn.core.run.exhibits import Config, PaperValues, Table, figure, table
 from featlearn.emergence.analysis import hollow
 from featlearn.emergence.analysis import panels as maps_of
 from featlearn.emergence.frames import (

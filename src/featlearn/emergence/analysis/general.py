@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
 from featlearn.emergence.frames import accuracies
 
 

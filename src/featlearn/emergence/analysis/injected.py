@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import Look, history, interval, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS, PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     DIFFERENCE_OF_SHARES,
     REFUTES_NOTHING,
     THEOREM,
@@ -19,11 +21,9 @@ from featlearn.core.claims import (
     needs,
     original,
 )
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, history, interval, lines, share_interval
-from featlearn.core.stats import per_replicate, side_by_side, summary
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate, side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.emergence.frames import classical_minimum
 
 ARMS = {

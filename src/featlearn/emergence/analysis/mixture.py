@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
-from featlearn.core.plots import COLOURS
-from featlearn.core.publish import PaperValues, Table, figure, table
-from featlearn.core.stats import per_replicate, summary
+from featlearn.core.drawing.plots import COLOURS
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.evidence.stats import per_replicate, summary
+from featlearn.core.run.exhibits import PaperValues, Table, figure, table
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
 

@@ -10,12 +10,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import POSITIVE, REFUTES_NOTHING, THEOREM, first_of, needs, original
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import side_by_side, summary
+from featlearn.core.drawing.plots import COLOURS
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    POSITIVE,
+    REFUTES_NOTHING,
+    THEOREM,
+    first_of,
+    needs,
+    original,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import at_the_end, by_replicate
 

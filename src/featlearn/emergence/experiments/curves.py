@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.frames import rows
-from featlearn.core.heads import choose
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
+from featlearn.core.training.heads import choose
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Law, Samples, World, sample
 from featlearn.emergence.model import (
@@ -57,8 +57,8 @@ from featlearn.emergence.train import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
@@ -73,7 +73,8 @@ SHOWN = 5000
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
 #: Of these what is a model on the neurons of the start.
 FIXED = ("rf", "ntk")
-#: Penalties of the converged heads: of two classes half of those in :mod:`featlearn.core.heads`.
+#: Penalties of the converged heads: of two classes half of those in
+#: :mod:`featlearn.core.training.heads`.
 PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
 #: Fourier features of the RBF kernel (Corollary 2.3): as many as most cells have pairs.
 FOURIER = 300

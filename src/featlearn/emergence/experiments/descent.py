@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from torch import Tensor
 
-from featlearn.core.frames import rows
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.frames import classical_minimum
 from featlearn.emergence.pictures import PARTS, of_job
@@ -27,8 +27,8 @@ from featlearn.emergence.teachers import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Data = Mapping[str, tuple[Tensor, Tensor]]
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import generator, seeded
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
@@ -25,8 +25,8 @@ from featlearn.emergence.teachers import OneResNet
 from featlearn.emergence.train import Descent
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 COLUMNS = ["width", "stage", "epoch", "group", "quantity", "replicate", "value"]
 MAP = ["width", "stage", "epoch", "filter", "x", "y", "member"]

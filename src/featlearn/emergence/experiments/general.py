@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import Law, Samples, incoherent, inputs
 from featlearn.emergence.experiments.curves import (
@@ -26,8 +26,8 @@ from featlearn.emergence.experiments.curves import (
 from featlearn.emergence.train import accuracy
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: What is trained by descent. Random features have a converged head alone.
 ARMS = {"network": "training", "ntk": "ntk"}

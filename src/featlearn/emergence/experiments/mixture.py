@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from featlearn.core.frames import rows
-from featlearn.core.heads import choose
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
+from featlearn.core.training.heads import choose
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Hypercube, dictionary
 from featlearn.emergence.model import Network, medians, with_one
@@ -32,8 +32,8 @@ from featlearn.emergence.train import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 PARTS = ("train", "validation", "test")
 #: Test accuracy; worst centre's cosine with its best neuron; shares: of centres with a neuron above

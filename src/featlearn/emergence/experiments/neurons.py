@@ -16,15 +16,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import rows
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.model import medians
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Training accuracy below which one that has fallen stops the job: its maps are of a breakdown.
 LEAST = 0.75

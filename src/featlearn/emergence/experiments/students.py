@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import rows
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import alpha_mixture
 from featlearn.emergence.pictures import Pictures, head_accuracies, of_job
@@ -34,8 +34,8 @@ from featlearn.emergence.teachers import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Pair = tuple[Tensor, Tensor]
 #: Accuracies (R,) by part and step.

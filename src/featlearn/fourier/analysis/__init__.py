@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.frames import pick
-from featlearn.core.publish import Config
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config
 
 
 def task(k: int, p: int) -> str:

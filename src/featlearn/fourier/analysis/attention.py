@@ -7,12 +7,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import OBSERVATION, SHARE, THEOREM, OutOfReach, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PAGE, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.drawing.plots import PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import OBSERVATION, SHARE, THEOREM, OutOfReach, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.fourier.analysis import task_of
 
 #: Share of a map's power that is judged, by the number of inputs: one frequency of queries, or two.

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
     POSITIVE,
@@ -17,10 +18,9 @@ from featlearn.core.claims import (
     OutOfReach,
     needs,
 )
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.fourier.analysis import last, task_of
 from featlearn.fourier.closed_forms import expected_peak, frequencies
 from featlearn.fourier.config import INPUTS as CELLS

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, figure
+from featlearn.core.drawing.plots import COLOURS, PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.fourier.analysis import task_of
 from featlearn.fourier.config import ANSWERED, FITTED
 

@@ -10,12 +10,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import FEW, interval
+from featlearn.core.drawing.intervals import FEW, interval
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.fourier.analysis import last, task_of
 
 MARGINS = {"least": ("least margin", COLOURS["blue"]), "mean": ("mean margin", COLOURS["sky"]),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import POSITIVE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.publish import Table, table
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import POSITIVE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Table, table
 from featlearn.fourier.analysis import task
 
 

@@ -13,16 +13,16 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows, tidy
-from featlearn.core.schedules import Schedule
+from featlearn.core.evidence.frames import rows, tidy
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.schedules import Schedule
 from featlearn.fourier.attention import logits, losses, maps, start, waves
 from featlearn.fourier.grokking import Lesson
 from featlearn.transformers.train import Recipe, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -17,10 +17,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows
-from featlearn.core.progress import Progress
-from featlearn.core.schedules import Schedule
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
+from featlearn.core.training.schedules import Schedule
 from featlearn.fourier import network as polynomial
 from featlearn.fourier.adder import adder, held, sum_losses, sums_said
 from featlearn.fourier.config import ANSWERED, FITTED
@@ -31,8 +31,8 @@ from featlearn.transformers.decoder import start
 from featlearn.transformers.train import Look, Recipe, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 SPLITS = ("tuples", "orbits")
 

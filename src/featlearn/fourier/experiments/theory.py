@@ -23,8 +23,8 @@ from featlearn.fourier.neuron import ascend, objective
 from featlearn.fourier.spectra import circuits
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

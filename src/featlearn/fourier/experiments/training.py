@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier.baselines import heads
 from featlearn.fourier.data import split_tuples
@@ -26,8 +26,8 @@ from featlearn.fourier.spectra import circuits, contributions
 from featlearn.fourier.train import Training, batches, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Accuracies on inputs for training and others; margins over gamma* (``network.Margins``); of the
 #: active neurons the share of one frequency, mean peak of input vectors and median phase residual

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from featlearn.core.paper_values import paper_table
-from featlearn.core.publish import PaperValues, Table, table
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.run.exhibits import PaperValues, Table, table
 from featlearn.gemfilter.words import ARMS, NETWORKS, TASKS
 
 NOTE = ("Rows in italics are printed in the thesis. The hand-wired stand-in reads small generated texts of the "

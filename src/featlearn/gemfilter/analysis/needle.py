@@ -9,8 +9,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import FEW, LEAST, Look, lines, share_interval, within
+from featlearn.core.drawing.plots import COLOURS, FILLS, PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
     OBSERVATION,
@@ -19,11 +21,9 @@ from featlearn.core.claims import (
     THEOREM,
     needs,
 )
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, within
-from featlearn.core.stats import estimate
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import estimate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.gemfilter import config as config_of
 from featlearn.gemfilter.words import ARMS, NETWORKS
 

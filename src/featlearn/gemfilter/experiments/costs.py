@@ -18,8 +18,8 @@ from featlearn.gemfilter.selection import Method
 from featlearn.transformers.decoder import Decoder, Shape
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 #: Of each phase, by name.

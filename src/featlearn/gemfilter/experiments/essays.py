@@ -17,8 +17,8 @@ from featlearn.gemfilter.stand_in import Lessons
 from featlearn.transformers.decoder import Weights
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -27,8 +27,8 @@ from featlearn.gemfilter.stands import model_of
 from featlearn.gemfilter.wired import Wired
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 class Batch(NamedTuple):

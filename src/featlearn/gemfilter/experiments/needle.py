@@ -17,16 +17,16 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.evidence.frames import rows
 from featlearn.core.files import read_tensors
-from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.gemfilter.generation import Answer, Reading, answer, read
 from featlearn.gemfilter.selection import Method, arms, observed, per_head, products
 from featlearn.gemfilter.stands import Asked, Stand, language, trained, wired
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 ROWS = ("middle", "largest")
 Rows = Iterator[dict[str, Any]]

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from torch import Tensor
 
-from featlearn.core.frames import rows
-from featlearn.core.schedules import Part, Schedule
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams, generator
+from featlearn.core.training.schedules import Part, Schedule
 from featlearn.gemfilter.config import groups
 from featlearn.gemfilter.stand_in import Lessons, shape_of
 from featlearn.transformers.decoder import Weights, start
 from featlearn.transformers.train import Look, Recipe, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

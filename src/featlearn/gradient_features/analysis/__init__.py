@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, premise
+from featlearn.core.evidence.claim_methods import Claims, premise
 from featlearn.gradient_features.printed import TAU
 
 LAWS = {

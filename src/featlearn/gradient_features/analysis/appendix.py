@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import OBSERVATION, THEOREM, needs
-from featlearn.core.frames import pick
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import OBSERVATION, THEOREM, needs
+from featlearn.core.evidence.frames import pick
 from featlearn.gradient_features.analysis import slopes
 
 #: A slope that no loss has, of a replicate that is above its bound.

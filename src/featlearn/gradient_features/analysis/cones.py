@@ -10,13 +10,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import LEAST_REPLICATES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summary
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import (
+    LEAST_REPLICATES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import SPREAD_KIND, per_replicate, side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.gradient_features.analysis import LAWS, slopes
 from featlearn.gradient_features.printed import TAU
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import number
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import number
+from featlearn.core.run.exhibits import Config, Table, table
 from featlearn.gradient_features import printed as bound
 from featlearn.gradient_features.analysis import LAWS, slopes
 

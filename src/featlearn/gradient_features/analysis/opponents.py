@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS, FILLS, PAGE, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.gradient_features.analysis import best_of_panel
 
 #: Drawn; of the panel the best on validation data is drawn as well, whichever it is.

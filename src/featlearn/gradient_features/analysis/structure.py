@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
-from featlearn.core.frames import pick
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OBSERVATION, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
 from featlearn.gradient_features.analysis import ParityClaims, best_of_panel
 
 

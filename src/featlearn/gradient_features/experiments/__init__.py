@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from featlearn.core import baselines
-from featlearn.core.baselines import MEMBERS, Data, Score
+from featlearn.core.evidence import baselines
+from featlearn.core.evidence.baselines import MEMBERS, Data, Score
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import Network

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
-from featlearn.core.baselines import least_hinge
-from featlearn.core.frames import rows
+from featlearn.core.evidence.baselines import least_hinge
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import printed
 from featlearn.gradient_features.cones import start_of
@@ -25,8 +25,8 @@ from featlearn.gradient_features.model import LOSSES, Network, error, parity_tru
 from featlearn.gradient_features.train import descend, scaled_first_step
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 HINGE = LOSSES["hinge"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import (
     alignment,
@@ -30,8 +30,8 @@ from featlearn.gradient_features.model import LOSSES
 from featlearn.gradient_features.train import first_step
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Rate of the first step: only its product with a is in W, so any will do.
 RATE = 1.0

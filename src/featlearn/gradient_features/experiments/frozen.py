@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
-from featlearn.core.baselines import accuracy, error_share
-from featlearn.core.frames import rows
-from featlearn.core.heads import regress
+from featlearn.core.evidence.baselines import accuracy, error_share
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
+from featlearn.core.training.heads import regress
 from featlearn.gradient_features.cones import alignment, start_of
 from featlearn.gradient_features.data import MultiIndex, UniformParity, Xor, majority_coefficient
 from featlearn.gradient_features.experiments import looks, scored, sets
@@ -39,8 +39,8 @@ from featlearn.gradient_features.train import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: How Algorithm 6 is read: factor of the printed rate, and thresholds of the grid for a k. The sum
 #: of a good neuron over the block moves by twice its entries, which the grid's step should be.

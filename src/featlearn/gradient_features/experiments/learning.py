@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.frames import rows, tidy
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows, tidy
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import Parity, law_of
@@ -27,8 +27,8 @@ from featlearn.gradient_features.model import LOSSES, Network
 from featlearn.gradient_features.train import descend, scaled_first_step
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 HINGE = LOSSES["hinge"]
 #: Steps at which the network is looked at: so many in each power of ten.

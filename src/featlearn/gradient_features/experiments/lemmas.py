@@ -22,8 +22,8 @@ from featlearn.gradient_features.data import GaussianMixture, Parity, law_of
 from featlearn.gradient_features.model import LOSSES, error, mixture_truth
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 HINGE = LOSSES["hinge"]
 

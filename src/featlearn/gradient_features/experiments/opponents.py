@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.baselines import with_shuffled_labels
+from featlearn.core.evidence.baselines import with_shuffled_labels
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.data import Xor
 from featlearn.gradient_features.experiments import scored, sets
@@ -22,8 +22,8 @@ from featlearn.gradient_features.model import LOSSES, Network, error, symmetric_
 from featlearn.gradient_features.train import descend, scaled_first_step
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 HINGE = LOSSES["hinge"]
 #: Threshold of a neuron in the middle between the origin and a centre, after the first step.

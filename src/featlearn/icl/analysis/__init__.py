@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from featlearn.core.plots import COLOURS
-from featlearn.core.statistical import FEW, Look, lines, share_interval
+from featlearn.core.drawing.intervals import FEW, Look, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS
 
 LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple", "v"))
 
@@ -22,7 +22,7 @@ def lines_and_points(
     ax: Axes, frame: pd.DataFrame, x: str, hue: str, *, looks: Mapping[Any, Look],
     value: str = "value", aside: float = 0.0, **further: Any,
 ) -> None:  # fmt: skip
-    """:func:`featlearn.core.statistical.lines`, and a dot a replicate where they are few.
+    """:func:`featlearn.core.drawing.intervals.lines`, and a dot a replicate where they are few.
 
     ``aside``: distance between neighbouring lines on a linear axis, in units of ``x``.
     """

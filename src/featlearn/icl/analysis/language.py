@@ -6,12 +6,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.stats import percent
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import percent
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.icl.analysis import flipped, looks
 
 

@@ -6,13 +6,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import Look
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 from featlearn.icl.analysis import lines_and_points
 
 ARMS = {"g1": Look("$g_1$, few heads", COLOURS["blue"]),

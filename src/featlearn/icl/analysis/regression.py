@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, share_interval
-from featlearn.core.stats import number, per_replicate
+from featlearn.core.drawing.intervals import Look, share_interval
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, POSITIVE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import number, per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.icl.analysis import lines_and_points
 
 COLOURED = ("blue", "green", "orange", "red", "purple", "sky")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.frames import pick
-from featlearn.core.plots import canvas
-from featlearn.core.publish import figure
+from featlearn.core.drawing.plots import canvas
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import figure
 from featlearn.icl.analysis import flipped, looks
 
 

@@ -14,8 +14,8 @@ from featlearn.icl import texts
 from featlearn.transformers import causal, folder
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = Iterator[dict[str, Any]]
 

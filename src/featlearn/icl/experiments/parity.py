@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
-from featlearn.core.frames import rows
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.icl import parity as theory
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = Iterator[dict[str, Any]]
 Lost = Callable[[theory.Heads, float], torch.Tensor]

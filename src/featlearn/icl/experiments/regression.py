@@ -10,14 +10,14 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.icl import linear
 from featlearn.icl import regression as theory
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = Iterator[dict[str, Any]]
 

@@ -12,8 +12,8 @@ from featlearn.icl import documents, sentences
 from featlearn.icl.experiments.small import by_size
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

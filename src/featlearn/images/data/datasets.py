@@ -17,7 +17,7 @@ from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
-from featlearn.core.provenance import note_read
+from featlearn.core.run.provenance import note_read
 from featlearn.core.seeds import generator
 from featlearn.images.config_data import given_splits
 from featlearn.images.data.cache import cached, cached_rows, chosen_boxes, read_meta, read_table

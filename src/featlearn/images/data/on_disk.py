@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featlearn.core.checks import some
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.run.checks import some
 from featlearn.images.config_data import USUAL_NAMES, given_splits, place
 from featlearn.images.data.readers.common import listed, shown
 from featlearn.images.data.readers.folder import EXTENSIONS

@@ -8,8 +8,8 @@ from functools import partial
 from inspect import signature
 from typing import Any, TypeVar
 
-from featlearn.core.checks import unknown
 from featlearn.core.errors import ConfigError
+from featlearn.core.run.checks import unknown
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import (
     AlexNet,

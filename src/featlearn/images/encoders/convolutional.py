@@ -9,8 +9,8 @@ from functools import partial
 from torch import Tensor, nn
 from torch.nn import functional
 
-from featlearn.core.checks import must
 from featlearn.core.errors import ConfigError
+from featlearn.core.run.checks import must
 from featlearn.images.encoders.base import Encoder, Shortcut, initialise_convolutions, normalisation
 
 

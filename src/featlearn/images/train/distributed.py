@@ -18,7 +18,7 @@ import torch.distributed as exchange
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from featlearn.core.devices import free_device
+from featlearn.core.training.devices import free_device
 
 #: How long a process waits for the others before it gives up.
 PATIENCE = timedelta(minutes=10)

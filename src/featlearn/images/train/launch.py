@@ -15,9 +15,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from featlearn.core import devices
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.warm import RUN_PROCESS
+from featlearn.core.run.warm import RUN_PROCESS
+from featlearn.core.training import devices
 
 #: Seconds that processes get to save their state after a SIGTERM.
 LAST_WORDS = 60

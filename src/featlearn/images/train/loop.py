@@ -17,10 +17,16 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from featlearn.core import optimisers
-from featlearn.core.devices import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
-from featlearn.core.loops import Checkpoint, Checkpoints, Listening, next_place, state_digest
+from featlearn.core.training import optimisers
+from featlearn.core.training.devices import tell_compiler
+from featlearn.core.training.loops import (
+    Checkpoint,
+    Checkpoints,
+    Listening,
+    next_place,
+    state_digest,
+)
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import (
     Processes,
@@ -265,10 +271,10 @@ def fit(
     uint8: in memory, memory-mapped, or on ``device``. ``labels`` (N,) int64 or None. ``augment``:
     makes network inputs of a batch. ``settings``: see :class:`Training`. ``name``: of the run's
     random streams. ``folder``: for checkpoints; None for that of the job, if there is one (see
-    :mod:`featlearn.core.loops`). A SIGTERM is then obeyed after the running step, with the state
-    saved. ``report``: called after every step with its number and a function that says what is
-    seen. ``identity``: what else the numbers depend on, as plain values; a checkpoint with another
-    one is not resumed.
+    :mod:`featlearn.core.training.loops`). A SIGTERM is then obeyed after the running step, with the
+    state saved. ``report``: called after every step with its number and a function that says what
+    is seen. ``identity``: what else the numbers depend on, as plain values; a checkpoint with
+    another one is not resumed.
 
     Returns a row every ``record_every``: step, epoch and images (done), learning_rate (of the last
     step), loss and the objective's further scalars (means over the images since the row before),

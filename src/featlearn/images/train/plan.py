@@ -11,9 +11,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from featlearn.core import optimisers, schedules
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.seeds import generator
+from featlearn.core.training import optimisers, schedules
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import Processes
 

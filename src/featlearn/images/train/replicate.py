@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.core.files import PathLike
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import derive_seed, seeded
 from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.data.datasets import Classified, open_classified, placed
@@ -26,7 +26,7 @@ from featlearn.images.weights import refuse_others
 from featlearn.images.worlds.world import World
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
 
 Weights = Mapping[str, Tensor]
 

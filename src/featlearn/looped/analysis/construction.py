@@ -10,14 +10,22 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM, first_of, needs
-from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
-from featlearn.core.plots import COLOURS, PAGE, canvas
-from featlearn.core.publish import Config, PaperValues, figure
-from featlearn.core.statistical import Look, history, interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, history, interval
+from featlearn.core.drawing.plots import COLOURS, PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    CONTROL,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    first_of,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, PaperValues, figure
 
 #: Of the numbers of examples, from few to many.
 COLOURED = [COLOURS[name] for name in ("red", "orange", "green", "blue", "purple", "sky")]

@@ -12,12 +12,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import OBSERVATION, POSITIVE, first_of, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import interval
+from featlearn.core.drawing.intervals import interval
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import OBSERVATION, POSITIVE, first_of, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, figure
 
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
 CLASSES = (1, 6, 5, 1)

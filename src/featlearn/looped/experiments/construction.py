@@ -14,15 +14,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows
+from featlearn.core.evidence.frames import rows
 from featlearn.core.seeds import Streams, derive_seed
 from featlearn.looped.closed_forms import edge_limit, expected_kappa, log_error
 from featlearn.looped.data import DTYPE, Prompts, condition_numbers, draw, spectrum
 from featlearn.looped.model import ablations, construction, descent, loops, output
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Trials whose mean is one number of the chapter.
 TRIALS = 10

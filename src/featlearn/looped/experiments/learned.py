@@ -14,8 +14,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import rows
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import rows
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.looped.closed_forms import (
     best_fixed,
@@ -28,8 +28,8 @@ from featlearn.looped.data import Prompts, Spectrum, draw, spectrum
 from featlearn.looped.learned import ARMS, Looped, Seen, begin, chosen, errors, fit
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Constant steps among which validation chooses, over 1 / n.
 CONSTANT = tuple(step / 100 for step in range(5, 151, 5))

@@ -10,10 +10,17 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, SHARE, THEOREM, first_of, needs
-from featlearn.core.frames import pick
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import (
+    DIFFERENCE_OF_SHARES,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    first_of,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
 from featlearn.mrp.labels import MERGED, SINGLE, Models, Quoted, of_clean_data
 
 #: What a replicate counts that has no winner, or did not capture every feature: above all bands.

@@ -14,8 +14,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import column, whiskers
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import (
     CONTROL,
     OBSERVATION,
     REFUTES_NOTHING,
@@ -24,11 +26,9 @@ from featlearn.core.claims import (
     first_of,
     needs,
 )  # fmt: skip
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import column, whiskers
-from featlearn.core.stats import paired, per_replicate
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import paired, per_replicate
+from featlearn.core.run.exhibits import figure
 from featlearn.mrp.analysis.pictures import Pictures, reach
 from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS
 from featlearn.mrp.labels import MERGED

@@ -7,13 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import whiskers
-from featlearn.core.stats import summary
+from featlearn.core.drawing.intervals import whiskers
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import POSITIVE, THEOREM, first_of, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import summary
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import DASHED, DOTTED, Models, of_clean_data
 
 #: Training loss of a network that was fine-tuned, k^-2.

@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED
 
 MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]

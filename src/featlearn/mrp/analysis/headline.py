@@ -19,13 +19,13 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim, premise
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, rows, share_interval
-from featlearn.core.stats import side_by_side, summary
+from featlearn.core.drawing.intervals import Look, rows, share_interval
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.evidence.claim_methods import claim, premise
+from featlearn.core.evidence.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.mrp.labels import (
     BASELINES,
     DASHED,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import OBSERVATION, THEOREM
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import OBSERVATION, THEOREM
+from featlearn.core.evidence.stats import per_replicate
 from featlearn.mrp.analysis.pictures import CHANGED, FITTED, Pictures, reach, stand_in
 from featlearn.mrp.labels import Quoted
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import OBSERVATION, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, rows, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, lines, rows, share_interval
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import OBSERVATION, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.analysis.pictures import FITTED, Pictures
 from featlearn.mrp.images.labels import (
     AUGMENTED,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import THEOREM
-from featlearn.core.plots import PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, bars, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, bars, share_interval
+from featlearn.core.drawing.plots import PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import THEOREM
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 from featlearn.mrp.analysis.pictures import CHANGED, Pictures, stand_in
 from featlearn.mrp.labels import Quoted, legend
 

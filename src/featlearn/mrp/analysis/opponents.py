@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import OBSERVATION, SHARE, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import OBSERVATION, SHARE, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import DOTTED, LABELS, MODEL_COLOURS, SINGLE, UNLEARNED, Models, legend
 
 MARKS = {

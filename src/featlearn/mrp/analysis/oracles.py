@@ -5,10 +5,10 @@ The closed forms are unit tests: sums over all masks and automatic differentiati
 
 from __future__ import annotations
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import POSITIVE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import POSITIVE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
 
 
 class Oracles(Claims):

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 from matplotlib.path import Path as Polyline
 
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.run.exhibits import figure
 
 Colour = str | tuple[float, float, float]
 Point = tuple[float, float]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from featlearn.core.claim_methods import Claims
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OutOfReach, first_of, needs
+from featlearn.core.evidence.claim_methods import Claims
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, OutOfReach, first_of, needs
 
 #: Multi-view accuracy of a network that fits the multi-view pictures.
 FITTED = 0.95

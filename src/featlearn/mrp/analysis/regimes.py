@@ -7,13 +7,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import DASHED, DOTTED, SINGLE, Quoted, legend, number_ticks
 
 #: Panels: the frame, which is also the model whose start is named, and the model.

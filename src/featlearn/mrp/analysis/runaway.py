@@ -8,11 +8,11 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import DASHED, Models, Quoted
 
 #: A kernel entry of this size ends a run.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND, estimate, per_replicate, plus_minus
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.evidence.stats import SPREAD_KIND, estimate, per_replicate, plus_minus
+from featlearn.core.run.exhibits import Table, table
 from featlearn.mrp.images.labels import AUGMENTED, PRETRAINED, SUPERVISED
 
 #: Which measurement on part-composed pictures stands in for which of the paper's numbers:

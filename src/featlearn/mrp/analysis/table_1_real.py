@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM
-from featlearn.core.frames import pick
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import per_replicate, plus_minus
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, THEOREM
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate, plus_minus
+from featlearn.core.run.exhibits import Table, table
 from featlearn.mrp.analysis.table_1 import STAND_INS, beside, measured
 from featlearn.mrp.labels import Quoted
 

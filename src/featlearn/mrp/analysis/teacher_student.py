@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, interval, lines, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, interval, lines, share_interval
+from featlearn.core.drawing.plots import PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import FRAMEWORK_COLOURS, SINGLE, Quoted, legend
 
 STROKES, DASHES = (1, 1.65), (3.7, 1.6)

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, rows, share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import Look, rows, share_interval
+from featlearn.core.drawing.plots import PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.mrp.labels import MERGED, SINGLE, of_clean_data
 
 #: What could do without pre-training.

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.experiments import headline
 from featlearn.mrp.kernels import KINDS, alignment, capture, lottery_sets
@@ -17,8 +17,8 @@ from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import correlations
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def pretrain(job: Job) -> Results:

@@ -11,8 +11,8 @@ from featlearn.mrp.images.cams import erasures_of_tests, measured, trained_class
 from featlearn.mrp.images.experiment import experiment_of
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

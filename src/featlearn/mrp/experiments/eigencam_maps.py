@@ -10,8 +10,8 @@ import torch
 from matplotlib.lines import Line2D
 from torch import Tensor
 
+from featlearn.core.drawing.plots import COLOURS, FILLS
 from featlearn.core.files import read_tensors
-from featlearn.core.plots import COLOURS, FILLS
 from featlearn.images.cam.cam_folder import photographs, weighted_maps
 from featlearn.images.cam.eigencam import part_use
 from featlearn.images.figures import enlarged, height_of, image_cell, page, photograph_maps, slots
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
 
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
 
 #: Outline of a part that is hit, and of one that is not.
 HIT: tuple[float, tuple[float, ...]] = (0, ())

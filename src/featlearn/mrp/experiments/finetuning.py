@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.gradients import encode_in_blocks
@@ -15,8 +15,8 @@ from featlearn.mrp.measure import history, joined, rows
 from featlearn.mrp.model import Activation, capture_strength, class_scores
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: The orders of updates, each with the key of its number of steps.
 ORDERS: dict[Literal["simultaneous", "u_then_w"], str] = {

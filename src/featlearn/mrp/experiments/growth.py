@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams, draws
 from featlearn.mrp.closed_forms import (
     Framework,
@@ -27,8 +27,8 @@ from featlearn.mrp.model import Activation, correlations
 from featlearn.mrp.train import Trace, pretrain
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: The runs: on multi-view data in both frameworks, and teacher-student where nothing disturbs it.
 CASES: dict[str, Framework] = {

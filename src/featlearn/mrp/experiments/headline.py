@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.frames import tidy
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem
 from featlearn.mrp.kernels import capture
@@ -20,8 +20,8 @@ from featlearn.mrp.measure import head, history, joined, majority, network, rows
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Names the random streams. Others were looked at when the length of pre-training was chosen.
 STREAMS = "headline-many-patches"

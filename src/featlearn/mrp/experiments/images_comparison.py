@@ -9,8 +9,8 @@ from featlearn.mrp.images.downstream import evaluate
 from featlearn.mrp.images.experiment import experiment_of
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def pretrain(job: Job) -> Results:

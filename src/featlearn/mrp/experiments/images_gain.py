@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from torch import nn
 
-from featlearn.core.config import merge
+from featlearn.core.run.config import merge
 from featlearn.images.augment import Augment
 from featlearn.images.train.plan import Plan, Training
 from featlearn.images.train.replicate import Weights
@@ -21,8 +21,8 @@ from featlearn.mrp.images.experiment import PictureExperiment
 from featlearn.mrp.images.labels import AUGMENTED, FROZEN, PIXELS, PLAIN, RANDOM, Arm, arms
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Name of the random streams; other sections and the validation replicates have others.
 STREAM = "images-gain"

@@ -16,8 +16,8 @@ from featlearn.mrp.images.downstream import encoder_of, long, tested
 from featlearn.mrp.images.experiment import PictureExperiment, balanced, experiment_of
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Weights by what an encoder was trained on before, in the words of figures; None: random start.
 Starts = Mapping[str, Weights | None]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.mrp.closed_forms import Framework
 from featlearn.mrp.data import Problem
 from featlearn.mrp.measure import joined
 from featlearn.mrp.train import pretrain
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 FRAMEWORKS: tuple[Framework, ...] = ("teacher_student", "mae")
 

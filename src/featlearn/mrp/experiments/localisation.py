@@ -18,8 +18,8 @@ from featlearn.mrp.measure import encoder, joined, new_heads, rows
 from featlearn.mrp.model import Activation
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def localise(job: Job) -> Results:

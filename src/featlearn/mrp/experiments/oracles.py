@@ -9,17 +9,17 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
-from featlearn.core.losses import relative_error
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams, draws
+from featlearn.core.training.losses import relative_error
 from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import Activation
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Sizes of the random instances.
 SAMPLES, PATCHES, DIMENSION, KERNELS = 2, 6, 5, 6

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.mrp.data import Problem, Samples, packed
 from featlearn.mrp.kernels import Capture, capture
 from featlearn.mrp.measure import Prediction, head, joined, network, predict, raw, rows, share
@@ -19,8 +19,8 @@ from featlearn.mrp.train import Fitted, Pretrained, Report, fit
 from featlearn.mrp.train import pretrain as train_encoder
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Groups of a section that hold the parameters of a sweep; all others are in ``network``.
 GROUPS = {"feature_noise": "data", "theta": "pretraining"}

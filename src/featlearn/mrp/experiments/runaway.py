@@ -24,8 +24,8 @@ from featlearn.mrp.model import Activation, correlations, smoothed_relu, smoothe
 from featlearn.mrp.train import OVERFLOW, Observe, Pretrained, Trace, pretrain
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: The teacher factor of the main text.
 SCHEDULE = "main"

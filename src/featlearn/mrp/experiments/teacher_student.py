@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem
 from featlearn.mrp.experiments.clean import noise_frame
@@ -16,8 +16,8 @@ from featlearn.mrp.measure import head, joined, network, rows
 from featlearn.mrp.model import capture_strength
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def pretrain(job: Job) -> Results:

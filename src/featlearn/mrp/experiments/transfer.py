@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.progress import Progress
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import Problem
 from featlearn.mrp.measure import encoder, joined, new_heads, predicted, rows, share
@@ -24,8 +24,8 @@ from featlearn.mrp.model import class_scores
 from featlearn.mrp.train import Report, finetune, pretrain, supervise
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def transfer(job: Job) -> Results:

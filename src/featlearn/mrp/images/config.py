@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks, must
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.run.checks import Checks, must
 from featlearn.images.config import scene_faults, world_faults
 from featlearn.images.config_data import augmentation_faults, find_weights
 from featlearn.images.data.on_disk import is_file, listing_digest

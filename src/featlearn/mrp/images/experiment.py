@@ -19,7 +19,7 @@ from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.worlds.world import Pictures, World
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
+    from featlearn.core.run.job import Job
 
 
 class PictureExperiment(Replicate):

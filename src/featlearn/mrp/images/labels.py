@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from featlearn.core.palette import PALETTE
+from featlearn.core.drawing.palette import PALETTE
 
 #: What an encoder was trained on before the labels, in the order in which it is shown.
 STARTS = {

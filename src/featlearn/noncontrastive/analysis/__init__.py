@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.plots import COLOURS, PALETTE
+from featlearn.core.evidence.stats import per_replicate
 from featlearn.noncontrastive.images.cells import MAIN
 
 HEADS = {

@@ -14,11 +14,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, POSITIVE, SHARE, THEOREM, first_of, needs_replicates
-from featlearn.core.frames import pick
-from featlearn.core.plots import canvas
-from featlearn.core.publish import figure
+from featlearn.core.drawing.plots import canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    CONTROL,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    first_of,
+    needs_replicates,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import figure
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
 
 TITLES = {"head": "(a) With the prediction head", "frozen": "(b) Without (head frozen at identity)"}

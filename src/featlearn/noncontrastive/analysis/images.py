@@ -16,8 +16,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import Look, interval, rows, share_interval
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     DIFFERENCE_OF_SHARES,
     OBSERVATION,
     POSITIVE,
@@ -25,11 +27,9 @@ from featlearn.core.claims import (
     SHARE,
     THEOREM,
 )
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, interval, rows, share_interval
-from featlearn.core.stats import per_replicate, side_by_side, summary
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate, side_by_side, summary
+from featlearn.core.run.exhibits import Config, Table, figure, table
 from featlearn.noncontrastive.analysis import (
     HEADS,
     LAYERS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.stats import per_replicate
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
 
 #: Arms of section 5.3: variant of the objective, and the head at zero (min) or at work (max).
 WHOLE = ("batch normalisation, StopGrad", "max")

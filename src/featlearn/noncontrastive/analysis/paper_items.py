@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from featlearn.core.plots import COLOURS, FILLS, canvas
-from featlearn.core.publish import figure
+from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
+from featlearn.core.run.exhibits import figure
 
 #: Figure 6, sixteen patches: four hold the sample's feature, the others noise.
 FEATURE_PATCHES = (2, 5, 11, 14)

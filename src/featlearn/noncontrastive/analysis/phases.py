@@ -15,12 +15,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs_replicates
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.stats import by_size, local_exponents
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import POSITIVE, THEOREM, first_of, needs_replicates
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import by_size, local_exponents
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
 
 #: Phases: name, colour, exponent of the theory.

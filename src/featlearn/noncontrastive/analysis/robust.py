@@ -6,11 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import OBSERVATION, SHARE
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
+from featlearn.core.drawing.plots import COLOURS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import OBSERVATION, SHARE
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.images.figures import bare, mosaic
 from featlearn.noncontrastive.analysis import ARMS, gain, ordered, set_name, too_small
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS, UNTRAINED, WITH, WITHOUT

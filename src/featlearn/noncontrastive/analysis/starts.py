@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.plots import COLOURS, FILLS, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     DIFFERENCE_OF_SHARES,
     LEAST_REPLICATES,
     SHARE,
@@ -23,10 +24,9 @@ from featlearn.core.claims import (
     needs,
     needs_replicates,
 )
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.stats import estimate_share
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import estimate_share
+from featlearn.core.run.exhibits import figure
 
 OUTCOMES = {
     "diverse": (PALETTE["both features"], "both features"),

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from featlearn.core.frames import tidy
-from featlearn.core.progress import Progress
+from featlearn.core.evidence.frames import tidy
+from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.flow import canonical_start, trajectory
@@ -19,8 +19,8 @@ from featlearn.noncontrastive.population import Law, State, feature_correlation
 from featlearn.noncontrastive.train import Snapshot, Variant, canonical_neurons, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from featlearn.core.frames import stacked
+from featlearn.core.evidence.frames import stacked
 from featlearn.noncontrastive.images.cells import UNTRAINED, cell_of
 from featlearn.noncontrastive.images.experiment import HeadExperiment, measure
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def train(job: Job) -> Results:

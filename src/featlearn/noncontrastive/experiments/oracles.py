@@ -9,17 +9,17 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
-from featlearn.core.losses import relative_error
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams, draws
+from featlearn.core.training.losses import relative_error
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive import model
 from featlearn.noncontrastive.data import PatchData, sample, views
 from featlearn.noncontrastive.population import Law, Objective, State, descent, loss, state_of
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: The states of section 5.3: neuron 1 has the strong feature, neuron 2 has none, little noise left.
 #: Ranges of ``|B_11|``, of the other products and of ``R_j``.

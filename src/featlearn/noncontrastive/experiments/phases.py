@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import PatchData
@@ -30,8 +30,8 @@ from featlearn.noncontrastive.population import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: What is timed, see :meth:`Phases.levels`.
 EVENTS = ("t1", "t2", "t3_variance", "t3", "t4")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from featlearn.core.evidence.frames import stacked
 from featlearn.core.files import read_tensors
-from featlearn.core.frames import stacked
 from featlearn.images.activation_maximisation import GREY, likeness, of_last_layer, pixels
 from featlearn.images.methods.siamese import Siamese
 from featlearn.images.probes import score
@@ -23,8 +23,8 @@ from featlearn.noncontrastive.images.experiment import (
 )
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def train(job: Job) -> Results:

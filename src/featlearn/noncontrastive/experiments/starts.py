@@ -14,15 +14,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import Streams, draws
 from featlearn.noncontrastive.data import FEATURES, PatchData
 from featlearn.noncontrastive.flow import trajectory
 from featlearn.noncontrastive.population import Law, State, feature_correlation
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Ways of training: with the head, with the head frozen at the identity, without StopGrad.
 MODES = ("head", "frozen", "live-target")

@@ -7,8 +7,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
+from featlearn.core.drawing.intervals import FEW, LEAST, interval
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
     OBSERVATION,
@@ -19,12 +21,10 @@ from featlearn.core.claims import (
     needs,
     original,
 )  # fmt: skip
-from featlearn.core.frames import pick
-from featlearn.core.paper_values import paper_table
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, PaperValues, Table, figure, table
-from featlearn.core.statistical import FEW, LEAST, interval
-from featlearn.core.stats import side_by_side, summary
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.paper_values import paper_table
+from featlearn.core.evidence.stats import side_by_side, summary
+from featlearn.core.run.exhibits import Config, PaperValues, Table, figure, table
 from featlearn.nuclear.config import named
 
 #: The same training averaged by SWAD, as it is called.

@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import (
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import figure
 
 LOOKS = {"l2": (r"ERM-$\ell_2$", "blue", "o"), "whitened": ("strong nuclear norm", "red", "s")}
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import LEAST
-from featlearn.core.stats import estimate, per_replicate
+from featlearn.core.drawing.intervals import LEAST
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
+from featlearn.core.evidence.stats import estimate, per_replicate
+from featlearn.core.run.exhibits import figure
 
 PLACES = {"id": "training domains", "ood": "unseen domain"}
 

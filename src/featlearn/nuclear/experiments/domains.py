@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import Loop
 from featlearn.core.seeds import seeded
+from featlearn.core.training.loops import Loop
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import stable_ranks
@@ -23,8 +23,8 @@ from featlearn.nuclear.stacks import domains_of, setting_key, stacks, sweep_of, 
 from featlearn.nuclear.training import Net, Sight, Stack, Trained, Trial, train
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]

@@ -12,8 +12,8 @@ from featlearn.core.seeds import generator
 from featlearn.nuclear import featuriser, model, toy
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.transforms import offset_copy
 
-from featlearn.core.claim_methods import Claims
-from featlearn.core.claims import REFUTES_NOTHING, OutOfReach, first_of
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PALETTE
-from featlearn.core.statistical import FEW as FEW_REPLICATES
-from featlearn.core.statistical import Look
+from featlearn.core.drawing.intervals import FEW as FEW_REPLICATES
+from featlearn.core.drawing.intervals import Look
+from featlearn.core.drawing.plots import COLOURS, PALETTE
+from featlearn.core.evidence.claim_methods import Claims
+from featlearn.core.evidence.claims import REFUTES_NOTHING, OutOfReach, first_of
+from featlearn.core.evidence.frames import pick
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
 if TYPE_CHECKING:

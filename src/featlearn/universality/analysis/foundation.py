@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs, original
-from featlearn.core.frames import pick
-from featlearn.core.publish import Config, Table, table
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, THEOREM, first_of, needs, original
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import Config, Table, table
 from featlearn.universality.analysis import NOTHING
 from featlearn.universality.encoders import ADAPTED, ALL, ENCODER, PROBED, named
 from featlearn.universality.printed import OURS, beside

@@ -10,13 +10,19 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, PaperValues, Table, figure, table
-from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
-from featlearn.core.stats import per_replicate, summary
+from featlearn.core.drawing.intervals import LEAST, Look, bars, lines, share_interval, whiskers
+from featlearn.core.drawing.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    REFUTES_NOTHING,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate, summary
+from featlearn.core.run.exhibits import Config, PaperValues, Table, figure, table
 from featlearn.universality.analysis import (
     ALL,
     AVERAGE_INCREASES,

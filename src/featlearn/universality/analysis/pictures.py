@@ -6,12 +6,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PAGE, canvas
-from featlearn.core.publish import figure
-from featlearn.core.statistical import lines, share_interval
+from featlearn.core.drawing.intervals import lines, share_interval
+from featlearn.core.drawing.plots import PAGE, canvas
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    REFUTES_NOTHING,
+    THEOREM,
+    needs,
+)
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import figure
 from featlearn.universality.analysis import (
     AVERAGE_INCREASES,
     FEW,

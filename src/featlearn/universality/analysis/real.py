@@ -10,13 +10,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim, premise
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import summary
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import PAGE, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim, premise
+from featlearn.core.evidence.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import summary
+from featlearn.core.run.exhibits import Config, figure
 from featlearn.universality.analysis import (
     ALL,
     AVERAGE_INCREASES,

@@ -6,13 +6,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import PAGE, canvas
-from featlearn.core.publish import Config, PaperValues, Table, figure, table
-from featlearn.core.statistical import share_interval
-from featlearn.core.stats import per_replicate
+from featlearn.core.drawing.intervals import share_interval
+from featlearn.core.drawing.plots import PAGE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import DIFFERENCE_OF_SHARES, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.evidence.stats import per_replicate
+from featlearn.core.run.exhibits import Config, PaperValues, Table, figure, table
 from featlearn.universality.analysis import NAMES, NOTHING, SHARES, stand_in
 from featlearn.universality.printed import beside
 

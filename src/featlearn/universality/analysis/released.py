@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import fixed
+from featlearn.core.evidence.stats import fixed
+from featlearn.core.run.exhibits import Table, table
 
 
 @table("released")

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
-from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import PaperValues, Table, figure, table
-from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.core.drawing.intervals import Look, lines, share_interval
+from featlearn.core.drawing.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
+from featlearn.core.evidence.frames import pick
+from featlearn.core.run.exhibits import PaperValues, Table, figure, table
 from featlearn.universality.analysis import NOTHING, dots, stand_in
 from featlearn.universality.printed import beside
 from featlearn.universality.words import CR, FT, LP, ours

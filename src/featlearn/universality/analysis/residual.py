@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from featlearn.core.claim_methods import claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM, needs
+from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    REFUTES_NOTHING,
+    THEOREM,
+    needs,
+)
 from featlearn.universality.analysis import (
     AVERAGE_INCREASES,
     FEW,

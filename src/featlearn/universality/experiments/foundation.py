@@ -14,8 +14,8 @@ import pandas as pd
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
+from featlearn.core.evidence.frames import rows
 from featlearn.core.files import below
-from featlearn.core.frames import rows
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
 from featlearn.universality.config import SHARES, asked
@@ -26,8 +26,8 @@ from featlearn.universality.printed import OURS
 from featlearn.universality.words import FT, LP
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

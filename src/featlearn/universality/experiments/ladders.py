@@ -21,8 +21,8 @@ from featlearn.universality.words import KEPT, RANDOM
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = list[dict[str, Any]]
 

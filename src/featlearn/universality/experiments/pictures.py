@@ -31,8 +31,8 @@ from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = list[dict[str, Any]]
 #: Views (R, n, d) and classes (R, n) of the parts of a set.

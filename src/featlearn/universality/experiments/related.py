@@ -20,8 +20,8 @@ from featlearn.universality.training import Pool, pooled, pretrain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: Name of a pool, its place on the axis of its figure, and how many samples of each task it has.
 Asked = tuple[str, float, dict[int, int]]

@@ -30,8 +30,8 @@ from featlearn.universality.similarity import alike
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 #: The network from scratch, how many layers it has, and how much longer it trains.
 OURS, LAYERS, LONGER = "from scratch", 8, 10

@@ -27,8 +27,8 @@ from featlearn.universality.training import Pool, descend, pooled
 from featlearn.universality.words import CR, FT, KEPT, LP, ours
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 Rows = list[dict[str, Any]]
 Map = tuple[pd.DataFrame, Rows]

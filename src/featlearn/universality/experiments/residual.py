@@ -10,8 +10,8 @@ from featlearn.universality.experiments.pictures import climbed, lay
 from featlearn.universality.residual import Residual
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

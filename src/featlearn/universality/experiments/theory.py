@@ -11,8 +11,8 @@ from featlearn.core.seeds import derive_seed
 from featlearn.universality.closed_forms import excess_risk, predicted, regularised
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def measure(job: Job) -> Results:

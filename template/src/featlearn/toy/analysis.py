@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import POSITIVE, THEOREM, needs_replicates
-from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import readable, summary
+from featlearn.core.drawing.plots import COLOURS, canvas
+from featlearn.core.evidence.claim_methods import Claims, claim
+from featlearn.core.evidence.claims import POSITIVE, THEOREM, needs_replicates
+from featlearn.core.evidence.stats import readable, summary
+from featlearn.core.run.exhibits import Table, figure, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

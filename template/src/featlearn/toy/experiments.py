@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from featlearn.core.frames import tidy
+from featlearn.core.evidence.frames import tidy
 from featlearn.core.seeds import derive_seed
 from featlearn.toy.data import predicted_cosine, summed_views
 
 if TYPE_CHECKING:
-    from featlearn.core.job import Job
-    from featlearn.core.outputs import Results
+    from featlearn.core.run.job import Job
+    from featlearn.core.run.outputs import Results
 
 
 def averaging(job: Job) -> Results:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from featlearn.core.checks import some
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import some
 from featlearn.images.config_data import place
 from featlearn.images.data.readers.common import (
     NO_LABEL,

@@ -4,10 +4,11 @@ The first paragraph is the statement, the rest the reason of the band; the metho
 a replicate. ``self.<frame>`` is a frame of the experiment, ``self.config`` the paper's section. The
 id is ``<paper>/<name of the method, with dashes>``. With ``each`` the method is a family, a claim
 for each group of words: they fill ``{word}`` in the id and all texts, count as fields of
-:class:`~featlearn.core.claims.Claim`, and go to the method's parameters. What a theorem assumes is
-a :func:`premise`: its docstring is the assumption, and it returns the number of the run and the one
-that is needed; ``premises=("few_kernels",)`` names it. In the same way ``baselines="others"`` names
-a method that gives by name what the number is compared with. docs/adding-a-paper.md has examples.
+:class:`~featlearn.core.evidence.claims.Claim`, and go to the method's parameters. What a theorem
+assumes is a :func:`premise`: its docstring is the assumption, and it returns the number of the run
+and the one that is needed; ``premises=("few_kernels",)`` names it. In the same way
+``baselines="others"`` names a method that gives by name what the number is compared with.
+docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from featlearn.core.claims import Claim, Premise
+from featlearn.core.evidence.claims import Claim, Premise
 
 #: What a class, a decorator or a member of a family may say of a claim.
 FIELDS = {field.name for field in fields(Claim)} - {"claim", "statement", "reason", "measure"}
@@ -40,10 +41,10 @@ def claim(
 ) -> Callable[[Method], Method]:
     """Declare a method of :class:`Claims` as a claim.
 
-    ``source``, ``quantity``, ``**given``: fields of :class:`~featlearn.core.claims.Claim`. ``id``:
-    behind ``<paper>/``, where it is not the method's name. ``each``: words of each claim of a
-    family. A band without ``low`` or ``high`` has no end there; an end that depends on a setting is
-    a function of the paper's section of the config.
+    ``source``, ``quantity``, ``**given``: fields of :class:`~featlearn.core.evidence.claims.Claim`.
+    ``id``: behind ``<paper>/``, where it is not the method's name. ``each``: words of each claim of
+    a family. A band without ``low`` or ``high`` has no end there; an end that depends on a setting
+    is a function of the paper's section of the config.
     """
 
     def mark(method: Method) -> Method:
@@ -56,7 +57,7 @@ def claim(
 
 
 def premise(relation: str) -> Callable[[Method], Method]:
-    """Declare a method of :class:`Claims` as a :class:`~featlearn.core.claims.Premise`."""
+    """Declare a method of :class:`Claims` as a :class:`~featlearn.core.evidence.claims.Premise`."""
 
     def mark(method: Method) -> Method:
         method.relation = relation  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ A loop reads::
             step, w = step + 1, next(w)
             loop.after(step, lambda: ({"w": w}, {}))
 
-Within a job (:mod:`featlearn.core.job`) its state is kept every so many seconds and on SIGTERM;
+Within a job (:mod:`featlearn.core.run.job`) its state is kept every so many seconds and on SIGTERM;
 elsewhere never. A job of many trainings is one loop of :class:`Pieces`. Imports nothing heavy:
 every job imports it before its threads are set.
 """

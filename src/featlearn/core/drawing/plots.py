@@ -15,7 +15,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from featlearn.core.palette import COLOURS, FILLS, PALETTE
+from featlearn.core.drawing.palette import COLOURS, FILLS, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

@@ -13,8 +13,8 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import must
 from featlearn.core.errors import ConfigError
+from featlearn.core.run.checks import must
 
 Layer = dict[str, Any]
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, FILLS
-from featlearn.core.stats import estimate
+from featlearn.core.drawing.plots import COLOURS, FILLS
+from featlearn.core.evidence.stats import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,11 +26,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from featlearn.core import loops, portable, provenance
-from featlearn.core.commit import VARIABLE
 from featlearn.core.errors import DamagedFileError, DivergedError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
-from featlearn.core.warm import THREAD_VARIABLES, delegate, follow
+from featlearn.core.run import portable, provenance
+from featlearn.core.run.commit import VARIABLE
+from featlearn.core.run.warm import THREAD_VARIABLES, delegate, follow
+from featlearn.core.training import loops
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 STAGING = ".staging"
 CHECKPOINTS = ".checkpoints"
-#: Folder of the points of a run (:mod:`featlearn.core.points`). A training that diverges there is a
-#: result: its files say so, and claims on them are not measured.
+#: Folder of the points of a run (:mod:`featlearn.core.run.points`). A training that diverges there
+#: is a result: its files say so, and claims on them are not measured.
 POINTS = "points"
 NO_STREAM = "random numbers must come from a stream of job.seed (featlearn.core.seeds), got"
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
@@ -98,7 +99,7 @@ class Job:
 
     ``snakemake``: what Snakemake hands to a script. Its params hold ``code`` (the fingerprint) and
     may hold ``config`` (what the rule reads of it), ``seed``, ``threads`` and ``contains``: a word
-    for all outputs, or one each. ``device``: see :func:`featlearn.core.devices.prepare`.
+    for all outputs, or one each. ``device``: see :func:`featlearn.core.training.devices.prepare`.
     """
 
     device: torch.device
@@ -392,7 +393,7 @@ def _refuse_entropy(bits: int) -> int:
 def read_frame(files: Sequence[Path]) -> Any:
     """Tidy frames below each other; of a YAML file (numbers that a paper prints) its content."""
     if files[0].suffix == ".yaml":
-        from featlearn.core.config import read_yaml  # takes longer than most frames
+        from featlearn.core.run.config import read_yaml  # takes longer than most frames
 
         return read_yaml(files[0])
     if len(files) == 1:

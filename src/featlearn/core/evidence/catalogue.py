@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from featlearn.core.config import faults, read_own_yaml, refuse
-from featlearn.core.provenance import lineage
+from featlearn.core.run.config import faults, read_own_yaml, refuse
+from featlearn.core.run.provenance import lineage
 
 KEYS = ("item", "paper", "label", "source", "caption", "kind", "needs", "same_as")
 COLUMNS = (*KEYS, "status", "files", "command", "made_of", "lacks")

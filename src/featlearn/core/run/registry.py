@@ -6,11 +6,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publish import CONFIG, Exhibit, refuse_unknown
+from featlearn.core.run import exhibits
+from featlearn.core.run.exhibits import CONFIG, Exhibit, refuse_unknown
 
-#: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
+#: What a file may hold; :mod:`featlearn.core.evidence.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
 #: Files of an exhibit, by its kind.
 ENDS = {"figure": ("svg", "png"), "table": ("parquet", "md")}
@@ -72,7 +72,7 @@ class Published:
 
     def paper(self, name: str) -> None:
         """Give a paper its place in the report, with the story that its package tells."""
-        self.stories[name] = publish.story(name)
+        self.stories[name] = exhibits.story(name)
         self.targets[name] = []
 
     def experiment(
@@ -102,13 +102,13 @@ class Published:
             raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
         if any(one.paper == paper and one.name == name for one in self.experiments):
             raise FeatlearnError(f"{where}: published twice")
-        declared = publish.exhibits(paper, module)
+        declared = exhibits.exhibits(paper, module)
         known = [one.name for one in declared]
         for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
             if word not in known:
                 raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in declared if one.name not in without]
-        judges = publish.claims_of(paper, module)
+        judges = exhibits.claims_of(paper, module)
         claims = judges[0].partition(":")[0] if judges else None
         if not shown and not claims:
             raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
@@ -172,7 +172,7 @@ class Published:
         also: Iterable[str] = (),
     ) -> None:
         """Publish an exhibit with a rule of its own: ``code``, ``module:function``, captions it."""
-        one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
+        one = exhibits.exhibit(paper, kind, name, f"featlearn.{code}")
         self.add(paper, targets, [*self.show(one), *also], f"{kind} {paper}/{name}")
 
     def show(self, one: Exhibit) -> list[str]:
@@ -217,7 +217,7 @@ class Published:
         raise FeatlearnError(f"{target}: expected entries under this key of the config")
 
     def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:
-        """What :func:`featlearn.core.claims.check` needs of experiments that these rules judge."""
+        """The experiments that these rules judge, as ``evidence.claims.check`` takes them."""
         return [
             {
                 "paper": one.paper,
@@ -267,7 +267,7 @@ class Published:
         """Kind, paper, name and caption (Markdown) of each exhibit: figures, then tables."""
         return [
             (kind, one.paper, one.name, one.page)
-            for kind in publish.KINDS
+            for kind in exhibits.KINDS
             for one in self.exhibits.values()
             if one.kind == kind
         ]

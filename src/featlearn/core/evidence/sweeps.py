@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import cut, value_of
 from featlearn.core.errors import ConfigError
-from featlearn.core.notes import noted, of_sources
-from featlearn.core.points import Point, full_key, point, safe
-from featlearn.core.run import told_by
+from featlearn.core.run.checks import cut, value_of
+from featlearn.core.run.notes import noted, of_sources
+from featlearn.core.run.points import Point, full_key, point, safe
+from featlearn.core.run.workspace import told_by
 
 
 @dataclass(frozen=True)

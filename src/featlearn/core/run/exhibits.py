@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.notes import by_sources
-from featlearn.core.provenance import module_file
+from featlearn.core.run.notes import by_sources
+from featlearn.core.run.provenance import module_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ ANALYSIS = "analysis"
 #: Parameter of an exhibit that is no frame: the experiment's section of the config.
 CONFIG = "config"
 #: The package that holds the papers, and where it lies.
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 #: What the parameter ``config`` gets, and ``paper_values``: printed tables by name.

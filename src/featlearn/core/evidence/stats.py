@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.frames import pick
+from featlearn.core.evidence.frames import pick
 
 #: Digits of an exponent.
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -97,8 +97,8 @@ def _replicates(values: np.ndarray) -> np.ndarray:
 def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> np.ndarray:
     """The numbers of one row a replicate, in the order of the replicates.
 
-    ``column``: which number. ``**where``: as :func:`featlearn.core.frames.pick` takes it. Returns
-    float64. Raises KeyError if no row is like that, ValueError if a replicate has several.
+    ``column``: which number. ``**where``: as :func:`featlearn.core.evidence.frames.pick` takes it.
+    Returns float64. Raises KeyError if no row is like that, ValueError if a replicate has several.
     """
     frame = pick(frame, **where)
     if frame["replicate"].duplicated().any():

@@ -19,12 +19,12 @@ from typing import IO, Any
 
 import psutil
 
-from featlearn.core import provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
-from featlearn.core.job import STAGING
-from featlearn.core.progress import clock
-from featlearn.core.warm import LAST_RUN, RUN, RUN_PROCESS
+from featlearn.core.run import provenance
+from featlearn.core.run.job import STAGING
+from featlearn.core.run.progress import clock
+from featlearn.core.run.warm import LAST_RUN, RUN, RUN_PROCESS
 
 LOCK = ".lock"
 #: The report of a run that failed; gone once a run ends well.

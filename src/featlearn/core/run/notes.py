@@ -18,7 +18,7 @@ from featlearn.core.files import digest, write_atomically
 VERSION = f"2-{sys.version_info.major}.{sys.version_info.minor}"
 #: Letters beyond which only what this plan used is kept.
 MOST = 8_000_000
-SOURCES = Path(__file__).resolve().parents[1]
+SOURCES = Path(__file__).resolve().parents[2]
 
 Value = TypeVar("Value")
 

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
-from featlearn.core.notes import noted, of_sources
+from featlearn.core.run.notes import noted, of_sources
 
 PACKAGE = "featlearn"
-SOURCE_ROOT = Path(__file__).resolve().parents[2]
+SOURCE_ROOT = Path(__file__).resolve().parents[3]
 RECORDS = "provenance"
 DAMAGED = ".damaged"
 #: Names the folder in which Snakemake keeps what runs share; their records lie in it too.
@@ -40,12 +40,9 @@ NOT_SHARED = "no run shared these bytes"
 #: files. They enter a fingerprint by a number, raised by hand when one of them, a script, or what
 #: only these use begins to change what is computed.
 FRAME = frozenset(
-    f"featlearn.core.{name}"
-    for name in (
-        "checks", "commit", "config", "errors", "experiments", "guard", "job", "notes", "outputs",
-        "portable", "progress", "provenance", "publish", "run", "warm",
-    )
-)  # fmt: skip
+    ["featlearn.core.errors"]
+    + [f"featlearn.core.run.{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")]
+)
 FRAME_VERSION = 1
 #: The version in the header of weights and in every fingerprint, whichever is released: a release
 #: alone changes no bytes and makes nothing again.

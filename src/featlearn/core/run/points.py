@@ -22,13 +22,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from featlearn.core import config as configs
-from featlearn.core.checks import cut, keys, path_of
 from featlearn.core.errors import ConfigError
-from featlearn.core.experiments import Published, as_list
-from featlearn.core.job import POINTS
-from featlearn.core.notes import noted, of_files, of_sources
-from featlearn.core.provenance import module_file
+from featlearn.core.run import config as configs
+from featlearn.core.run.checks import cut, keys, path_of
+from featlearn.core.run.job import POINTS
+from featlearn.core.run.notes import noted, of_files, of_sources
+from featlearn.core.run.provenance import module_file
+from featlearn.core.run.registry import Published, as_list
 
 #: The names of rules of points begin so.
 PREFIX = "at_"

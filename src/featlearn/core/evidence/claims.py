@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.stats import (
+from featlearn.core.evidence.stats import (
     SPREAD_KIND,
     Estimate,
     estimate,
@@ -293,7 +293,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
     """The claims of a module's classes that name a paper; FeatlearnError if there are none."""
-    from featlearn.core.claim_methods import of_module
+    from featlearn.core.evidence.claim_methods import of_module
 
     found = of_module(module, config)
     if not found:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from featlearn.core.checks import keys, value_of
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.run.checks import keys, value_of
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import cut, value_of
 from featlearn.core.errors import ConfigError
-from featlearn.core.job import POINTS
-from featlearn.core.points import PREFIX, Point, full_key, point
+from featlearn.core.run.checks import cut, value_of
+from featlearn.core.run.job import POINTS
+from featlearn.core.run.points import PREFIX, Point, full_key, point
 
 TARGET = "neighbours"
 #: A factor of the number that the run has.

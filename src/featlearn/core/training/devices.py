@@ -50,7 +50,7 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     import torch
 
-    from featlearn.core import portable
+    from featlearn.core.run import portable
 
     kind, _, freely = wanted.partition("-")
     torch.set_num_threads(threads)

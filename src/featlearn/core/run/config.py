@@ -22,12 +22,12 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from featlearn.core import given, portable
-from featlearn.core.checks import cut, must, unknown, word
 from featlearn.core.errors import ConfigError
 from featlearn.core.files import digest
-from featlearn.core.guard import size_fault
-from featlearn.core.notes import noted, of_files, of_sources
+from featlearn.core.run import given, portable
+from featlearn.core.run.checks import cut, must, unknown, word
+from featlearn.core.run.guard import size_fault
+from featlearn.core.run.notes import noted, of_files, of_sources
 
 TYPE_WORDS = {
     "integer": "a whole number",

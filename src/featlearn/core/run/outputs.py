@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet, write_tensors
-from featlearn.core.publish import Table
+from featlearn.core.run.exhibits import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
         shown = shown.replace(r"\|", r"\\|", regex=True)
         write_markdown_table(shown, second, title=title, notes=_notes(made))
     elif hasattr(made, "savefig"):
-        from featlearn.core.plots import save
+        from featlearn.core.drawing.plots import save
 
         save(made, first, second)
     else:
@@ -64,7 +64,7 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
 
 
 def _notes(made: Table) -> str:
-    from featlearn.core.stats import SPREAD_KIND
+    from featlearn.core.evidence.stats import SPREAD_KIND
 
     words = f"after the sign: {SPREAD_KIND}."
     if "replicates" in made.frame:

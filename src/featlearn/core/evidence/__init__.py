@@ -1,0 +1,1 @@
+"""Claims, baselines, neighbours and the statistics that verdicts rest on."""

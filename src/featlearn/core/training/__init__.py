@@ -1,0 +1,1 @@
+"""Training for all papers: heads, optimisers, schedules, loops that resume, devices."""
