@@ -41,7 +41,8 @@ def measure(job: Job) -> Results:
     """Follow fitting and generalising, by the way the inputs are split."""
     name, config = job.wildcards["cell"], job.config
     k, p = config["inputs"], config["modulus"]
-    curves, leaks = [], []
+    curves: list[dict[str, Any]] = []
+    leaks: list[dict[str, Any]] = []
     for split in SPLITS:
         streams = Streams(job.seed, "fourier", f"grokking-{name}", range(config["replicates"]))
         lesson = Lesson.draw(split, k, p, config["train_share"], streams(f"split-{split}"))
