@@ -42,7 +42,7 @@ def measure(job: Job) -> Results:
     name, config = job.wildcards["cell"], job.config
     k, p = config["inputs"], config["modulus"]
     curves: list[dict[str, Any]] = []
-    leaks = []
+    leaks: list[dict[str, Any]] = []
     for split in SPLITS:
         streams = Streams(job.seed, "fourier", f"grokking-{name}", range(config["replicates"]))
         lesson = Lesson.draw(split, k, p, config["train_share"], streams(f"split-{split}"))
