@@ -131,7 +131,7 @@ class Watch:
 
     def alive(self, w: Tensor, b: Tensor) -> Tensor:
         """(R, m) bool: neurons that fire on any of the samples."""
-        each = zip(self.samples.x.split(1), w.split(1), b.split(1), strict=True)
+        each = zip(*(torch.split(part, 1) for part in (self.samples.x, w, b)), strict=True)
         return torch.cat([(encode(*one) != 0).any(1) for one in each])
 
     def behaviour(self, w: Tensor, b: Tensor) -> dict[str, Tensor]:
