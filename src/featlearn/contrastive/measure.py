@@ -131,8 +131,8 @@ class Watch:
 
     def alive(self, w: Tensor, b: Tensor) -> Tensor:
         """(R, m) bool: neurons that fire on any of the samples."""
-        each = zip(self.samples.x, w, b, strict=True)
-        return torch.stack([(encode(*(part[None] for part in one)) != 0).any(1)[0] for one in each])
+        each = zip(*(torch.split(part, 1) for part in (self.samples.x, w, b)), strict=True)
+        return torch.cat([(encode(*one) != 0).any(1) for one in each])
 
     def behaviour(self, w: Tensor, b: Tensor) -> dict[str, Tensor]:
         """Loss, logits, firing and what the representation encodes, replicate by replicate."""
