@@ -10,6 +10,7 @@ from torchvision.models.vision_transformer import VisionTransformer as Reference
 import featlearn
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, write_tensors
+from featlearn.core.run.provenance import FIXED_VERSION
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.config_data import find_weights
@@ -306,6 +307,7 @@ def test_what_says_nothing_or_lies_is_not_loaded(tmp_path):
     with pytest.raises(FeatlearnError, match="does not say which network it is of"):
         featlearn.load(tmp_path / "bare.safetensors")
     about = described(made, NORMAL, "x", {}).about
+    assert about["version"] == FIXED_VERSION  # a release alone changes no bytes
     tensors = {name: value for name, value in made.state_dict().items() if "bn1" not in name}
     write_tensors(Described(tensors, **about), tmp_path / "cut.safetensors")
     with pytest.raises(FeatlearnError, match="are not those of its header"):

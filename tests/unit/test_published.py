@@ -13,7 +13,7 @@ import torch
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.evidence import claim_methods, claims
-from featlearn.core.files import Described, read_parquet, read_tensors
+from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.publishing.html_assets import parse_page
 from featlearn.core.run import exhibits, outputs, provenance
 from featlearn.core.run.exhibits import Table
@@ -160,11 +160,6 @@ class Named(SimpleNamespace):
 def test_frames_tensors_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
     frame, tensors = pd.DataFrame({"a": [1]}), {"w": torch.ones(2)}
     outputs.write({"frame": frame, "tensors": tensors}, Named(tmp_path, "frame", "tensors"))
-    files = set()
-    for release in ("1.0.0", "1.0.1"):
-        outputs.write({"net": Described(tensors, version=release)}, Named(tmp_path, "net"))
-        files.add((tmp_path / "net").read_bytes())
-    assert len(files) == 1
     assert read_parquet(tmp_path / "frame").equals(frame)
     assert torch.equal(read_tensors(tmp_path / "tensors")["w"], tensors["w"])
     first, second = tmp_path / "a", tmp_path / "b"
