@@ -292,6 +292,9 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
     ({"image_size": 10**9}, "image_size"),
     ({"classes": 7}, "classes"),
     ({"mean": [0.5]}, "mean must have at least 3"),
+    ({"std": None}, "std must be a list"),
+    ({"std": ...}, "does not say which network"),
+    ({"encoder": {"kind": "vit", "depth": float("nan")}}, "encoder.depth"),
     ({"std": ["a", "b", "c"]}, "std.0 must be"),
     ({"std": [float("nan")] * 3}, "std.0 must be"),
     ({"encoder": "small_resnet"}, "encoder"),
@@ -306,7 +309,8 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
 ])  # fmt: skip
 def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):
     weights = read_tensors("c.safetensors")
-    write_tensors(Described(dict(weights), **weights.about | changed), "evil.safetensors")
+    about = {key: one for key, one in (weights.about | changed).items() if one is not ...}
+    write_tensors(Described(dict(weights), **about), "evil.safetensors")
     assert main(["predict", "evil.safetensors", "a.png"]) == 2
     said = capsys.readouterr().err
     assert told in said

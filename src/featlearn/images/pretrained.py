@@ -27,6 +27,7 @@ LIBRARIES = ("torchvision", "timm")
 #: Largest number, and most blocks, that the header of a file of weights may ask for.
 LARGEST, DEEPEST = 8192, 200
 _OPTION = {"minimum": -LARGEST, "maximum": LARGEST}
+_DEPTH = {"type": "integer", "minimum": 1, "maximum": DEEPEST}
 _OF_CHANNELS = {"type": "array", "minItems": 3, "maxItems": 3}
 #: What such a header must be, as JSON Schema.
 HEADER: dict[str, Any] = {
@@ -34,7 +35,7 @@ HEADER: dict[str, Any] = {
         "encoder": {
             "type": "object",
             "required": ["kind"],
-            "properties": {"kind": {"type": "string"}, "depth": {"maximum": DEEPEST}},
+            "properties": {"kind": {"type": "string"}, "depth": _DEPTH},
             "additionalProperties": {
                 "type": ["number", "string", "boolean", "null", "array"],
                 "maxItems": DEEPEST,
