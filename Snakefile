@@ -88,4 +88,4 @@ onerror:
 
 onsuccess:
     warm.stop()
-    (Path(RESULTS) / run.UNFINISHED).unlink(missing_ok=True)
+    (Path(RESULTS) / workspace.UNFINISHED).unlink(missing_ok=True)
