@@ -1,4 +1,4 @@
-"""Chapter 4 in formulas: the maximum margin, its neurons, what chance gives. No torch."""
+"""Chapter 4 in formulas: the maximum margin, widths that attain it, what chance gives. No torch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from math import factorial, sqrt
 def frequencies(p: int) -> int:
     """Number of frequencies 1, 2, ... of a real function on Z_p, without p / 2 of an even p."""
     return (p - 1) // 2
+
+
+def width(k: int, p: int) -> int:
+    """Neurons of the construction: m = 2^(2k - 2) (p - 1) (Theorem 4.9)."""
+    return 2 ** (2 * k - 2) * (p - 1)
 
 
 def maximum_margin(k: int, p: int) -> float:
