@@ -41,17 +41,6 @@ ASKED = {
         "A run with nothing left to do takes {} seconds of one processor.",
 }  # fmt: skip
 
-#: Below the table: why two aims are missed. Processor time in pairs, on a Xeon that was busy.
-FLOORS = """\
-Why two aims are missed as long as numbers keep their bytes, by pairs of runs on a busy Xeon:
-
-- Crops and flips at 0.95: the bare step with only the two matrix products of a crop, bytes turned
-  to numbers and normalisation already runs at 0.944 of itself (0.931 to 0.974).
-- Steps at 1.2 of their products: without the calls of its compiled passes a supervised step takes
-  1.39 (with them 1.49), a teacher-student step 1.24 (1.30). Blocks of 2.5, 4, 16 or 24 MB in place
-  of 8 take 1 to 12 % longer, with the same bytes.
-"""
-
 
 def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     """The comparisons of a table: what stands before its column ``ratio`` says of what.
@@ -152,7 +141,6 @@ def machines(folder: Path) -> str:
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),
         "",
-        FLOORS,
         "</details>",
         "",
     ]
