@@ -28,7 +28,8 @@ from featlearn.core.evidence.claims import (
 )
 from featlearn.core.evidence.neighbours import read, scaled
 from featlearn.core.evidence.stats import Estimate, by_size, estimate_exponent, local_exponents
-from featlearn.core.files import write_parquet
+from featlearn.core.files import read_parquet, write_parquet
+from featlearn.core.publishing import publish
 from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
 from featlearn.core.publishing.summary import failures, verdict
@@ -143,6 +144,36 @@ def test_a_published_ledger_is_signed_with_the_neighbours_of_its_run(tmp_path):
     assert "turn 1 of 1 verdicts" in page(run, found)
     alone = page(run, pd.concat([found, found.assign(claim="toy/new")]))
     assert "The run itself has no verdict on toy/new." in alone
+
+
+def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp_path, monkeypatch):
+    file, target = (
+        tmp_path / "results/mine/neighbours/mrp/a.parquet",
+        tmp_path / publish.APART / "mine",
+    )
+    for place in (file, tmp_path / "results/mine/mrp/claims/a.parquet", target / "claims.parquet"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_parquet(pd.DataFrame([row(high=1.0)]), place)
+    record = {"commit": "abc+"}
+    monkeypatch.setattr(publish, "read_record", lambda results, _: record)
+    monkeypatch.setattr(publish, "damage", lambda *_, thorough: "")
+    monkeypatch.setattr(publish, "rewrite", lambda *_: None)
+    with pytest.raises(FeatlearnError, match="expected a commit"):
+        publish.publish_neighbours(tmp_path, file)
+    record["commit"] = "abc"
+    copied = publish.publish_neighbours(tmp_path, file)
+    assert (target.parent / copied).read_bytes() == file.read_bytes()
+    # published again, the run keeps them as long as it judges their claims as it did
+    write_parquet(read_parquet(target / "claims.parquet"), file.parents[2] / "claims.parquet")
+    file.unlink()
+    publish._copy_neighbours(file.parents[2], target, tmp_path / "staged")
+    assert (tmp_path / "staged/neighbours/mrp/a.parquet").is_file()
+    write_parquet(pd.DataFrame([row(used=1.0)]), file.parents[2] / "claims.parquet")
+    publish._copy_neighbours(file.parents[2], target, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+    write_parquet(pd.DataFrame([row(used=1.0)]), target / "claims.parquet")
+    with pytest.raises(FeatlearnError, match=r"differs from .*mine in mrp/x; expected"):
+        publish.publish_neighbours(tmp_path, file)
 
 
 @pytest.mark.parametrize(

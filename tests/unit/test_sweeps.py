@@ -287,18 +287,16 @@ def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, m
     png.parent.mkdir(parents=True)
     (png.parents[1] / "table.parquet").write_bytes(b"rows")
     save(drawn(rows, keys, "tour"), png.with_suffix(".svg"), png)
-    with pytest.raises(FeatlearnError, match="expected results/<run>/sweeps"):
-        publish.publish_sweep(png, tmp_path / "shown")  # without a record
+    with pytest.raises(FeatlearnError, match="with its record"):
+        publish.publish_sweep(tmp_path, png)
     record = {"commit": "abc+"}
     monkeypatch.setattr(publish, "read_record", lambda results, _: record)
     monkeypatch.setattr(publish, "damage", lambda *_, thorough: "")
     with pytest.raises(FeatlearnError, match="expected a commit"):
-        publish.publish_sweep(png, tmp_path / "shown")
-    assert not (tmp_path / "shown").exists()
+        publish.publish_sweep(tmp_path, png)
+    assert not (tmp_path / publish.APART).exists()
     record["commit"] = "abc"
-    size = publish.publish_sweep(png, tmp_path / "shown")
-    shown = [one for one in (tmp_path / "shown").rglob("*.*") if one.is_file()]
-    assert {str(one.relative_to(tmp_path / "shown/toy.a")) for one in shown} == {
+    shown = tmp_path / publish.APART / publish.publish_sweep(tmp_path, png)
+    assert {str(one.relative_to(shown)) for one in shown.rglob("*.*") if one.is_file()} == {
         "table.parquet", "record.json", "toy/x.webp",
     }  # fmt: skip
-    assert size == sum(one.stat().st_size for one in shown)

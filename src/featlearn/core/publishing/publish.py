@@ -18,11 +18,11 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import digest, write_atomically, write_parquet
-from featlearn.core.publishing.compare_runs import read_checksums
+from featlearn.core.files import digest, read_parquet, write_atomically, write_parquet
+from featlearn.core.publishing.compare_runs import changed, read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
-from featlearn.core.publishing.ledger import SUMMARY, distinct, made, published_frame
+from featlearn.core.publishing.ledger import SUMMARY, distinct, judged, made, published_frame
 from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
 from featlearn.core.run.checks import some
@@ -34,14 +34,12 @@ from featlearn.core.run.provenance import damage, read_record
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
 #: The same of a portable run, and of one with another base seed, which has verdicts alone.
 CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
-#: Before the seed in the name of such a run; see `make seeds`.
-SEED = "-seed-"
+SEED = "-seed-"  # before the seed in the name of such a run; see `make seeds`
 #: SHA-256 of every other file of a published run.
 LISTING = "published.txt"
 #: Folder of sweeps that are published, each with its table, the record of that, and figures.
 SWEEPS = "sweeps"
-#: Most files that a message names.
-NAMED = 5
+NAMED = 5  # files that a message names at most
 
 
 def faults(root: Path, results: Path) -> Iterator[str]:
@@ -162,10 +160,7 @@ def _short(commit: str) -> str:
 
 
 def summary(root: Path, results: Path) -> dict[str, Any]:
-    """Commit(s), config, versions and machine of a run, and its cost by paper, summed over jobs."""
-    report = read_record(results, results / "report.html")
-    if report is None:
-        raise FeatlearnError(f"{results}: expected a finished run")
+    """Commit(s), config, versions and machine of a finished run; its cost by paper, over jobs."""
     names = [*read_checksums(results / "checksums.txt")]
     known = [read_record(results, results / name) or {} for name in names]
     found = pd.DataFrame(known)
@@ -173,12 +168,11 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
     papers = [name.partition("/")[0] if "/" in name else "results" for name in names]
     found = found.assign(paper=papers, job=[json.dumps(row) for row in keys.to_dict("records")])
     costs = found.drop_duplicates(["paper", "job"]).groupby("paper")["seconds"]
-
     return {
         "commit": commit(root),
         "commits": found["commit"].value_counts().to_dict(),
         "run": results.name,
-        "config": report["config"],
+        "config": (read_record(results, results / "report.html") or {})["config"],
         "versions": distinct(known, "versions"),
         "machine": distinct(known, "machine"),
         "files": len(names),
@@ -207,24 +201,56 @@ def publish(root: Path, results: Path, target: Path) -> int:
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
-def publish_sweep(figure: Path, target: Path) -> int:
-    """Copy a figure of a sweep as WebP, its table and record; FeatlearnError if there is none."""
-    paper, folder, results = figure.parent.name, figure.parents[1], figure.parents[3]
-    table = folder / "table.parquet"
-    record = read_record(results, table) if folder.parent.name == SWEEPS else None
-    if record is None or not figure.is_file() or damage(table, record, thorough=True):
+def publish_sweep(root: Path, figure: Path) -> Path:
+    """Copy a figure of a sweep as WebP, its table and record; their folder in what is published."""
+    folder, results = figure.parents[1], figure.parents[3]
+    if folder.parent.name != SWEEPS or not figure.is_file():
         raise FeatlearnError(f"{figure}: expected results/<run>/sweeps/<keys>/<paper>/<claim>.png")
-    if not record["commit"] or record["commit"].endswith(CHANGED):
-        raise FeatlearnError(f"{table}: made at {_short(record['commit'])}; expected a commit")
-    text = json.dumps(record, indent=1, sort_keys=True)
-    files = {
-        "table.parquet": table.read_bytes(),
+    record = _of_a_commit(results, folder / "table.parquet")
+    target, text = folder.relative_to(results), json.dumps(record, indent=1, sort_keys=True)
+    for name, copied in {
+        "table.parquet": (folder / "table.parquet").read_bytes(),
         "record.json": f"{text}\n".encode(),
-        f"{paper}/{figure.stem}.webp": lossless(figure)[0],
-    }
-    for name, copied in files.items():
-        write_atomically(target / folder.name / name, copied)
-    return sum(map(len, files.values()))
+        f"{figure.parent.name}/{figure.stem}.webp": lossless(figure)[0],
+    }.items():
+        write_atomically(root / APART / target / name, copied)
+    return target
+
+
+def publish_neighbours(root: Path, file: Path) -> Path:
+    """Copy what neighbours of an experiment measured to the published run; its path there.
+
+    Raises FeatlearnError if the experiment itself is not judged here as in that run.
+    """
+    results, judging = file.parents[2], f"{file.parent.name}/claims/{file.name}"
+    name, target = file.relative_to(results.parent), root / APART / results.name
+    _of_a_commit(results, file)
+    other = changed(judged(target / "claims.parquet"), read_parquet(results / judging))
+    if len(other):
+        told = f"{results / judging}: differs from {target} in {some(other['claim'], NAMED)}"
+        raise FeatlearnError(f"{told}; expected the same verdicts and numbers")
+    write_atomically(root / APART / name, file.read_bytes())
+    rewrite(root, target)
+    return name
+
+
+def _of_a_commit(results: Path, file: Path) -> dict[str, Any]:
+    """The record of a whole file that was made at a commit; FeatlearnError otherwise."""
+    record = read_record(results, file)
+    if record is None or damage(file, record, thorough=True):
+        raise FeatlearnError(f"{file}: expected a whole file of a run, with its record")
+    if not record["commit"] or record["commit"].endswith(CHANGED):
+        raise FeatlearnError(f"{file}: made at {_short(record['commit'])}; expected a commit")
+    return record
+
+
+def _copy_neighbours(results: Path, former: Path, staged: Path) -> None:
+    """Those of a run, and what is published of experiments that it judges as they were."""
+    for folder in (former, results):
+        for file in sorted(folder.glob(FILES)):
+            other = changed(*(judged(one / "claims.parquet") for one in (folder, results)))
+            if not {*read_parquet(file)["claim"]} & {*other["claim"]}:
+                write_atomically(staged / file.relative_to(folder), file.read_bytes())
 
 
 def _copy(root: Path, results: Path, staged: Path) -> None:
@@ -235,10 +261,9 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
     shown = not portable and not again
     for name in COPIED if shown else CHECKED if portable else JUDGED:
         shutil.copyfile(results / name, staged / name)
-    for file in sorted(results.glob(FILES)) if shown else ():
-        write_atomically(staged / file.relative_to(results), file.read_bytes())
-    for name in read_checksums(results / "checksums.txt") if shown else ():
-        file = Path(name)
+    if shown:
+        _copy_neighbours(results, staged.with_name(staged.name[1:]), staged)
+    for file in map(Path, read_checksums(results / "checksums.txt") if shown else ()):
         if file.suffix == ".png" and file.parent.name == "figures":
             write_atomically((staged / file).with_suffix(".webp"), lossless(results / file)[0])
     text = json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False)
