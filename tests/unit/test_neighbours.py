@@ -153,7 +153,7 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
     )
     for place in (file, tmp_path / "results/mine/mrp/claims/a.parquet", target / "claims.parquet"):
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_parquet(pd.DataFrame([row(high=1.0)]), place)
+        write_parquet(pd.DataFrame([beside("four times the steps", high=1.0)]), place)
     record = {"commit": "abc+"}
     monkeypatch.setattr(publish, "read_record", lambda results, _: record)
     monkeypatch.setattr(publish, "damage", lambda *_, thorough: "")
@@ -163,6 +163,10 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
     record["commit"] = "abc"
     copied = publish.publish_neighbours(tmp_path, file)
     assert (target.parent / copied).read_bytes() == file.read_bytes()
+    write_parquet(pd.DataFrame([beside("a third of the rate", high=1.0)]), file)
+    publish.publish_neighbours(tmp_path, file)
+    joined = read_parquet(target.parent / copied)["neighbour"].tolist()
+    assert joined == ["four times the steps", "a third of the rate"]
     # published again, the run keeps them as long as it judges their claims as it did
     write_parquet(read_parquet(target / "claims.parquet"), file.parents[2] / "claims.parquet")
     file.unlink()

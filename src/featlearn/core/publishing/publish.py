@@ -140,19 +140,13 @@ def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) ->
     if {*config["papers"]} <= {*plain["papers"]}:
         plain = load({**chosen, "papers": config["papers"]}, root)
     name = plain_run(plain)
-    if _has_other_seed(root, config):
+    if config["seed"] != load({key: config[key] for key in ("scale", "portable")}, root)["seed"]:
         name += f"{SEED}{config['seed']}"
     apart = ("run", "results") if results.name == name else ()
     if other := [key for key in plain if plain[key] != config.get(key) and key not in apart]:
         yield f"{results}: differs from the scale {config['scale']} in {some(other, NAMED)}"
     elif results.name != name:
         yield f"{results}: expected the folder {name}"
-
-
-def _has_other_seed(root: Path, config: Mapping[str, Any]) -> bool:
-    """Whether the base seed of a run is another than that of its scale."""
-    plain = load({key: config[key] for key in ("scale", "portable")}, root)
-    return bool(config["seed"] != plain["seed"])
 
 
 def _short(commit: str) -> str:
@@ -218,9 +212,10 @@ def publish_sweep(root: Path, figure: Path) -> Path:
 
 
 def publish_neighbours(root: Path, file: Path) -> Path:
-    """Copy what neighbours of an experiment measured to the published run; its path there.
+    """Add what neighbours of an experiment measured to the published run; its path there.
 
-    Raises FeatlearnError if the experiment itself is not judged here as in that run.
+    Other neighbours that are published stay. Raises FeatlearnError if the experiment itself is not
+    judged here as in that run.
     """
     results, judging = file.parents[2], f"{file.parent.name}/claims/{file.name}"
     name, target = file.relative_to(results.parent), root / APART / results.name
@@ -229,7 +224,12 @@ def publish_neighbours(root: Path, file: Path) -> Path:
     if len(other):
         told = f"{results / judging}: differs from {target} in {some(other['claim'], NAMED)}"
         raise FeatlearnError(f"{told}; expected the same verdicts and numbers")
-    write_atomically(root / APART / name, file.read_bytes())
+    found, shown = read_parquet(file), root / APART / name
+    if shown.is_file():
+        former = read_parquet(shown)
+        found = pd.concat([former[~former["neighbour"].isin(found["neighbour"])], found])
+    shown.parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(found.reset_index(drop=True), shown)
     rewrite(root, target)
     return name
 
@@ -257,8 +257,8 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
     """What is shown of ``results``, in the new folder ``staged``."""
     about = summary(root, results)
     staged.mkdir(parents=True)
-    portable, again = about["config"]["portable"], _has_other_seed(root, about["config"])
-    shown = not portable and not again
+    portable = about["config"]["portable"]
+    shown = not portable and SEED not in results.name
     for name in COPIED if shown else CHECKED if portable else JUDGED:
         shutil.copyfile(results / name, staged / name)
     if shown:
