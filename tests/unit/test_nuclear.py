@@ -64,7 +64,7 @@ def test_newton_ends_where_descent_on_all_coordinates_would():
     alpha, beta = model.optimum(seen, 50, 298, 1e-2)
     assert 0 < beta < alpha < 50**-0.5
     assert 1 / 0.9 * 0.98 <= alpha / beta <= 1.03 / 0.9
-    # the sheet's row, to what 2000 draws tell
+    # the optimum in expectation, to what 2,000 draws tell
     assert alpha == pytest.approx(0.0548, rel=0.02)
     z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
     assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
@@ -133,7 +133,7 @@ def test_toy_accuracies_are_those_of_many_points_and_the_printed_ones_need_other
         assert toy.accuracy(limit[1] / limit[0], toy.OOD) == pytest.approx(accuracy, abs=1e-4)
 
 
-def test_a_weak_l2_leaves_the_toy_with_a_slope_of_0446_and_not_0504():
+def test_a_weak_l2_leaves_the_toy_with_a_slope_of_0446():
     # the inner integral by the dilogarithm, the outer one adaptive, and no derivatives
     def loss(w):
         def inner(first):
@@ -148,7 +148,7 @@ def test_a_weak_l2_leaves_the_toy_with_a_slope_of_0446_and_not_0504():
 
     found = minimize(loss, (18, 0.8), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-14})
     assert tuple(found.x) == pytest.approx((19.6800, 0.87804), rel=1e-4)
-    # the sheet's weights
+    # in the same flat valley, and worse
     assert loss((17.45, 0.879)) > loss(found.x) + 8e-4
 
 

@@ -14,5 +14,5 @@ are rarer by orders of magnitude.
 Two lemmas do not hold as printed. Neurons that are sure of a cluster of the XOR leave the cone of Lemma B.37 as the
 dimension grows: {{ said("gradient_features/cones-xor-as-printed", holds="nearly all", fails="not nearly all") }} lie
 in it at the largest, by their share. And the label of the structured parity has a linear part, which the proof of
-Lemma B.47 takes for zero, so that with several blocks no neuron of negative threshold finds a block of its own.
+Lemma B.47 takes for zero: with several blocks the partner of a sure neuron, of opposite sign, leaves its cone.
 """

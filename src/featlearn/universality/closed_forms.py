@@ -9,8 +9,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 # On what Lemma F.3 leaves (section F.2.3). Labels are linear in the features of one task; after a
-# pre-training on T tasks its private features have the weight 1 / T. The probe is least squares
-# among all vectors of at most the norm that fits the labels without noise.
+# pre-training on T tasks its private features have the weight 1 / T (Proposition F.8, r = 2 s). The
+# probe is least squares among all vectors of at most the norm that fits the labels without noise.
 
 
 def constrained_least_squares(x: np.ndarray, y: np.ndarray, most: float) -> np.ndarray:

@@ -107,7 +107,7 @@ class OfTheMixture(Claims):
         """
         return np.min([self.end(one, "worst") for one in ("first", "second", "third")], axis=0)
 
-    @claim("appendix A.7.4", "share of the neurons near a centre for which that is so, first setting", low=0.9,
+    @claim("appendix A.7.3", "share of the neurons near a centre for which that is so, first setting", low=0.9,
            high=1.0, possible=SHARE, paper_says=r"“$\alpha_i \propto 1$ for Gaussian components with label 1 and "
            r"$\alpha_i \propto -1$ for those with label -1”", failure="misprint")  # fmt: skip
     def mixture_signs(self):

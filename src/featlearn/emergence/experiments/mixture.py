@@ -1,4 +1,4 @@
-"""Gaussians at the corners of a cube, labelled by the parity of the signs (appendix A.7.4).
+"""Gaussians at the corners of a cube, labelled by the parity of the signs (appendix A.7.3).
 
 A wide network with plain ReLUs learns the labels by stochastic gradient descent on the logistic
 loss, which the thesis calls typical practice. Measured, at the start and along the training: is

@@ -117,7 +117,7 @@ class Toy(Claims):
         """Descent with the nuclear norm ends at an accuracy of .94 in the unseen domain.
 
         The printed number, from .02 below to .01 above: the optimum has .96, and the band tells the two
-        apart. With the .05 of Figure 6.2, .89 to .99, it would hold. A trained head, as drawn in the figure, ends
+        apart. With the .05 of Figure 6.2, .89 to .99, it would hold. A trained head, as in our figure, ends
         further off.
         """
         return self.end("nuclear")
