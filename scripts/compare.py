@@ -4,7 +4,7 @@
     python scripts/compare.py results/published/desk results/desk/looped/claims/construction.parquet
 
 The second may be the ledger of one experiment, whose claims alone are looked at then. Ends with 1
-where a verdict differs.
+where a verdict differs or, with ``--files``, a file.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     for here, there, ledger in zip((first, second), (second, first), runs, strict=True):
         for claim in here.loc[~here["claim"].isin(there["claim"]), "claim"]:
             print(f"{claim}: only in {ledger}")
-    edited: list[str] = []
+    files: list[str] = []
     found = changed(first, second)
     other = found[found["first"] != found["second"]]
     for row in other.itertuples():
@@ -74,10 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{row.claim}: {row.first} in both, but {both}")
     if options.files:
         ours, others = (read_checksums(results / "checksums.txt") for results in runs)
-        for line in differences(ours, others, f"in {options.second}"):
-            print(line)
-        edited = [f"{file}: not what its list says" for run in runs for file in _edited(run)]
-        print("\n".join(edited), end="\n" * bool(edited))
+        files = differences(ours, others, f"in {options.second}")
+        files += [f"{file}: not what its list says" for run in runs for file in _edited(run)]
+        print("\n".join(files), end="\n" * bool(files))
     common = int(first["claim"].isin(second["claim"]).sum())
     against = int(other[["first", "second"]].isin((HOLDS, FAILS)).all(axis=1).sum())
     print(
@@ -85,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"one run and fail in the other; {int(found['apart'].sum())} whose intervals exclude each "
         "other"
     )
-    return int(len(other) > 0 or bool(edited))
+    return int(len(other) > 0 or bool(files))
 
 
 if __name__ == "__main__":

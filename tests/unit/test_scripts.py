@@ -3,6 +3,7 @@
 import json
 import math
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -93,13 +94,17 @@ def first(tmp_path):
     return run_of(tmp_path / "first", rows)
 
 
-def test_a_run_is_like_itself_but_for_a_file_that_was_edited(first, call):
+def test_a_run_is_like_itself_but_for_a_file_that_differs_or_was_edited(first, tmp_path, call):
     code, text, _ = call("compare", first, first, "--files")
     assert code == 0
     assert text.strip() == (
         "3 claims in both: 0 with another verdict, of which 0 hold in one run and fail in the "
         "other; 0 whose intervals exclude each other"
     )
+    other = shutil.copytree(first, tmp_path / "other")
+    (other / "checksums.txt").write_text("other  p/a.svg\n")
+    assert call("compare", first, other)[0] == 0
+    assert call("compare", first, other, "--files")[0] == 1
     (first / "p").mkdir()
     (first / "p/a.svg").write_text("edited")
     code, text, _ = call("compare", first, first, "--files")
