@@ -32,6 +32,7 @@ from featlearn.core.files import read_parquet, write_parquet
 from featlearn.core.publishing import publish
 from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
+from featlearn.core.publishing.newer import with_newer
 from featlearn.core.publishing.summary import failures, verdict
 from featlearn.core.run.config import load
 from unit import ROOT
@@ -178,6 +179,24 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
     write_parquet(pd.DataFrame([row(used=1.0)]), target / "claims.parquet")
     with pytest.raises(FeatlearnError, match=r"differs from .*mine in mrp/x; expected"):
         publish.publish_neighbours(tmp_path, file)
+
+
+def test_a_published_report_begins_with_the_verdicts_that_changed_since():
+    claims = [row(used=1.0), row(high=1.0) | {"claim": "mrp/y"}]
+    shown = "".join(
+        f'<li id="claim-{one["claim"].replace("/", "-")}" data-verdict="{one["verdict"]}">'
+        for one in claims
+    )
+    report = f'<header>\n<ul class="first">\n</header>{shown}'
+    assert with_newer(report, pd.DataFrame(claims)) == report
+    claims[1]["verdict"] = UNDECIDED
+    newer = with_newer(report, pd.DataFrame(claims))
+    assert "mrp/y</code></a>: holds, now undecided" in newer
+    assert "mrp/x</code>" not in newer
+    assert "0 hold, 1 fail, 1 are open" in newer
+    assert with_newer(newer, pd.DataFrame(claims)) == newer
+    claims[1]["verdict"] = HOLDS
+    assert with_newer(newer, pd.DataFrame(claims)) == report
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from featlearn.contrastive.train import train as train_contrastive
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams, generator, seeded
 from featlearn.core.training import loops
-from featlearn.core.training.loops import Loop, Pieces, Terminated
+from featlearn.core.training.loops import Loop, Terminated
 from featlearn.core.training.schedules import Schedule
 from featlearn.emergence.data import Law, World, sample
 from featlearn.emergence.model import symmetric_start, with_one
@@ -184,34 +184,27 @@ def polynomials():
 
 
 def domains():
-    """Two trainings one after another, each of two trials with two algorithms."""
+    """Two trials with two algorithms."""
     stream = generator(0, "resumed-loops", "domains")
     pixels = [torch.randint(256, (6, 3, 4, 4), generator=stream) for _ in range(3)]
     *learned, chosen = [Labelled(x.byte(), torch.arange(6) % 2) for x in pixels]
     trials = [Trial(learned, chosen, (0, "resumed", trial)) for trial in range(2)]
     arms = [{"nu": 0.1}, {"mixup": 0.2}]
     training = {
-        "steps": 7, "rate": 0.1, "weight_decay": 0.0, "batch_size": 2, "checkpoint_every": 2,
+        "steps": 13, "rate": 0.1, "weight_decay": 0.0, "batch_size": 2, "checkpoint_every": 2,
         "swad": {"converge": 2, "tolerance": 2, "ratio": 0.1},
     }  # fmt: skip
     sight = lambda images, draws: images.float() / 255  # noqa: E731
 
-    def piece(name):
-        with seeded(0, name):
-            encoder = build_encoder({"kind": "small_resnet", "widths": [2], "norm": "batch"}, 4)
-            stack = Stack([Net(encoder, 4, 2) for _ in range(4)], "cpu")
-        done = train_domains(stack, trials, arms, training, sight, pieces)
-        states = [done.best, done.swad, done.last]
-        return [[value.tolist() for value in one.values()] for one in states]
-
+    with seeded(0, "domains"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [2], "norm": "batch"}, 4)
+        stack = Stack([Net(encoder, 4, 2) for _ in range(4)], "cpu")
     with Loop("domains", dict(enumerate(pixels))) as loop:
-        pieces = Pieces(loop)
-        told = {name: pieces.once(name, partial(piece, name)) for name in ("first", "second")}
+        done = train_domains(stack, trials, arms, training, sight, loop)
     return {
-        f"{name}/{state}/{place}": torch.tensor(value)
-        for name, states in told.items()
-        for state, values in enumerate(states)
-        for place, value in enumerate(values)
+        f"{state}/{name}": value
+        for state in ("best", "swad", "last")
+        for name, value in getattr(done, state).items()
     }
 
 

@@ -34,14 +34,7 @@ from featlearn.contrastive.measure import (
     weight_quantities,
 )
 from featlearn.contrastive.model import Batch, encode, initial_weights
-from featlearn.contrastive.train import (
-    Learner,
-    Thresholds,
-    Trained,
-    Training,
-    settings,
-    train,
-)
+from featlearn.contrastive.train import Learner, Thresholds, Trained, Training, settings, train
 from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 

@@ -20,7 +20,7 @@ from featlearn.core.files import below
 from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import generator
 from featlearn.core.training import loops
-from featlearn.core.training.loops import Checkpoint, Keeper
+from featlearn.core.training.loops import Checkpoint, Loop
 from featlearn.core.training.losses import cross_entropies
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
@@ -133,7 +133,7 @@ class Trained(NamedTuple):
 
 def train(
     stack: Stack, trials: Sequence[Trial], arms: Sequence[Mapping[str, Any]],
-    training: Mapping[str, Any], sight: Sight, loop: Keeper,
+    training: Mapping[str, Any], sight: Sight, loop: Loop,
 ) -> Trained:  # fmt: skip
     """Adam with a constant rate; the checkpoint of the best validation accuracy, and SWAD.
 

@@ -26,13 +26,7 @@ from featlearn.contrastive.measure import (
     quantity_frame,
 )
 from featlearn.contrastive.model import Batch, gradient_terms, pseudo_loss
-from featlearn.contrastive.train import (
-    NOT_YET,
-    Learner,
-    Thresholds,
-    printed_growth,
-    settings,
-)
+from featlearn.contrastive.train import NOT_YET, Learner, Thresholds, printed_growth, settings
 from featlearn.core.evidence.frames import tidy
 from featlearn.core.files import read_tensors
 

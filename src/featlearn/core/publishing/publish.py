@@ -25,6 +25,7 @@ from featlearn.core.publishing.html_assets import lossless
 from featlearn.core.publishing.ledger import SUMMARY, distinct, judged, made, published_frame
 from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
+from featlearn.core.publishing.newer import with_newer
 from featlearn.core.run.checks import some
 from featlearn.core.run.commit import APART, CHANGED, changes, commit, descends
 from featlearn.core.run.config import load, plain_run
@@ -275,8 +276,10 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
 
 def _sign(folder: Path, name: str, root: Path) -> None:
     """Give a published run the verdicts that all published seeds leave, and its pages."""
-    write_parquet(published_frame(folder), folder / "claims.parquet")
-    for file, text in pages(folder, name, root / FINDINGS).items():
+    write_parquet(frame := published_frame(folder), folder / "claims.parquet")
+    report = with_newer((folder / "report.html").read_text(encoding="utf-8"), frame)
+    texts = {"report.html": report, **pages(folder, name, root / FINDINGS)}
+    for file, text in texts.items():
         write_atomically(folder / file, text.encode())
 
 

@@ -9,15 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from featlearn.core.evidence import claims
-from featlearn.core.evidence.claims import (
-    FAILS,
-    FAILURES,
-    HOLDS,
-    KINDS,
-    THEOREM,
-    UNDECIDED,
-    VERDICTS,
-)
+from featlearn.core.evidence.claims import FAILS, FAILURES, HOLDS, THEOREM, UNDECIDED, VERDICTS
 from featlearn.core.evidence.stats import decimals, figure, fixed, in_powers, number
 from featlearn.core.publishing.compare_runs import differing
 
@@ -245,7 +237,9 @@ def _many(number: int, word: str) -> str:
 def cells(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     """By kind of evidence, how many claims have which verdict; kinds and verdicts that occur."""
     counts = Counter((row["kind"], row["verdict"]) for row in rows)
-    by_kind = {kind: {one: n for one in VERDICTS if (n := counts[kind, one])} for kind in KINDS}
+    by_kind = {
+        kind: {one: n for one in VERDICTS if (n := counts[kind, one])} for kind in claims.KINDS
+    }
     return {kind: verdicts for kind, verdicts in by_kind.items() if verdicts}
 
 

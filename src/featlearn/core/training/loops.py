@@ -10,8 +10,7 @@ A loop reads::
             loop.after(step, lambda: ({"w": w}, {}))
 
 Within a job (:mod:`featlearn.core.run.job`) its state is kept every so many seconds and on SIGTERM;
-elsewhere never. A job of many trainings is one loop of :class:`Pieces`. Imports nothing heavy:
-every job imports it before its threads are set.
+elsewhere never. Imports nothing heavy: every job imports it before its threads are set.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from featlearn.core.errors import DivergedError, FeatlearnError
 from featlearn.core.files import digest, read_tensors, write_atomically, write_tensors
@@ -205,55 +204,6 @@ def followed(
                     break
                 loop.after(step, state)
     return seen
-
-
-class Pieces:
-    """Pieces of work, each with one training at most: results of those that ended are kept.
-
-    The steps of the ``loop`` around them are those of all trainings, and one more at each end::
-
-        for name in names:
-            rows[name] = pieces.once(name, lambda: evaluate(train(name, pieces)))
-    """
-
-    def __init__(self, loop: Loop):
-        self._loop, saved = loop, loop.latest()
-        self._step = saved.step if saved else 0
-        self._began: int = saved.plain["began"] if saved else 0
-        self._ended: dict[str, Any] = saved.plain["ended"] if saved else {}
-        self._saved = saved if saved and saved.plain["training"] is not None else None
-
-    def once(self, name: str, work: Callable[[], T]) -> T:
-        """What ``work`` gives, as plain JSON values, or gave before under this unique ``name``."""
-        if name not in self._ended:
-            self._ended[name] = work()
-            self._began = self._step = self._step + 1
-            self._loop.after(self._step, lambda: ({}, self._plain(None)))
-        return cast(T, self._ended[name])
-
-    def latest(self) -> Checkpoint | None:
-        """The state that the training of this piece resumes from; None to start at step 0."""
-        saved, self._saved = self._saved, None  # those of the pieces to come have none
-        if saved is None:
-            return None
-        return Checkpoint(saved.step - self._began, saved.tensors, saved.plain["training"])
-
-    def after(self, step: int, state: Callable[[], State]) -> None:
-        """To be called when ``step`` steps of the piece's training are done."""
-        self._step = self._began + step
-
-        def whole() -> State:
-            tensors, plain = state()
-            return tensors, self._plain(plain)
-
-        self._loop.after(self._step, whole)
-
-    def _plain(self, training: Any) -> dict[str, Any]:
-        return {"began": self._began, "ended": self._ended, "training": training}
-
-
-#: What a training uses of the loop around its steps.
-Keeper = Loop | Pieces
 
 
 # Checkpoints, whole or not at all: ``<run>-<step>.safetensors`` and, written after it,

@@ -16,13 +16,7 @@ from torch import Tensor
 from featlearn.core.run.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import Law, Samples, incoherent, inputs
-from featlearn.emergence.experiments.curves import (
-    Ledger,
-    Problem,
-    chosen_stages,
-    heads,
-    trained,
-)
+from featlearn.emergence.experiments.curves import Ledger, Problem, chosen_stages, heads, trained
 from featlearn.emergence.train import accuracy
 
 if TYPE_CHECKING:

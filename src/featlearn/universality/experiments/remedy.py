@@ -14,13 +14,7 @@ from torch import Tensor
 
 from featlearn.core.files import below
 from featlearn.images.probes import purity, tsne
-from featlearn.universality.finetuning import (
-    accuracies,
-    batches,
-    resumed,
-    tune,
-    with_untrained,
-)
+from featlearn.universality.finetuning import accuracies, batches, resumed, tune, with_untrained
 from featlearn.universality.labelled import Scene, encoded, probes, scene
 from featlearn.universality.methods import start, unit
 from featlearn.universality.training import Pool, descend, pooled
