@@ -116,6 +116,7 @@ mrp:
   headline.pretraining.record_every: [1000000]
   growth.target: [0.11]
   finetuning.first_head_rates: [[1, 3]]
+  clean.replicates: [2]
   classes.classes: [[20, 10]]
   classes.network.q: [2]
   transfer.cases.3-overlap.old_classes: [11]

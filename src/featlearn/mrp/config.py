@@ -33,6 +33,10 @@ def faults(mrp: Mapping[str, Any]) -> list[str]:
             "linear and the growth law ends"
         )
         check("growth.target", mrp["growth"]["target"] <= limit * (1 + 1e-9), wanted)
+    if {"clean", "teacher_student"} <= {*mrp}:
+        paired = mrp["teacher_student"]["replicates"]
+        wanted = f"{paired}, as in teacher_student: t14-noise-own-patches pairs their replicates"
+        check("clean.replicates", mrp["clean"]["replicates"] == paired, wanted)
     if "finetuning" in mrp:
         check.holds("finetuning.first_head_rates", 1, 8, why="which a claim is about")
     if "transfer" in mrp:
