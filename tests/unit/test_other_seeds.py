@@ -8,17 +8,20 @@ import pandas as pd
 import pytest
 
 from featlearn.core.evidence.claims import FAILS, HOLDS, UNDECIDED
-from featlearn.core.files import write_parquet
+from featlearn.core.files import read_parquet, write_parquet
 from featlearn.core.publishing import ledger
 from featlearn.core.publishing.compare_runs import differing, made_alike, of_seeds
 from featlearn.core.publishing.ledger import (
     SUMMARY,
     beside_published,
     judged,
+    made,
     other_seeds,
     published_frame,
     read_ledger,
 )
+from featlearn.core.publishing.publish import _with_other_papers
+from featlearn.core.publishing.summary import commits
 
 RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
 
@@ -88,6 +91,34 @@ def alone(folder: Path) -> set[str]:
 ])  # fmt: skip
 def test_a_claim_has_another_seed_where_what_it_reads_is_the_same(tmp_path, changed, unlike):
     assert alone(published(tmp_path, changed)) == unlike
+
+
+def test_another_seed_is_published_a_few_papers_at_a_time(tmp_path):
+    """Each claim keeps the commit of its run; papers of other shared settings are left out."""
+    first = published(tmp_path, {})
+    former, new = tmp_path / "desk-seed-1", tmp_path / "new.parquet"
+    then = made(former)["config"] | {"papers": ["mrp", "gemfilter"]}
+    (former / SUMMARY).write_text(json.dumps({"commit": "b" * 40, "config": then}))
+    other = then | {"papers": ["mrp"], "gemfilter": {"depths": 9}}
+    fresh = pd.DataFrame([row("mrp/headline", verdict=FAILS)])
+    write_parquet(fresh, new)
+    about = {"commit": "d" * 40, "config": other | {"threads": 2}}
+    assert _with_other_papers(about, former, new)["config"] == about["config"]
+    assert read_parquet(new)["claim"].tolist() == ["mrp/headline"]
+    write_parquet(fresh, new)
+    joined = _with_other_papers(about | {"config": other}, former, new)["config"]
+    assert (joined["papers"], joined["gemfilter"]) == (["mrp", "gemfilter"], CONFIG["gemfilter"])
+    (former / SUMMARY).write_text(json.dumps({"commit": "d" * 40, "config": joined}))
+    write_parquet(read_parquet(new), former / "claims.parquet")
+    rows = read_ledger(first)
+    told = {row["claim"]: [one["commit"][0] for one in row["others"]] for row in rows}
+    assert told == {
+        "mrp/headline": ["d"],
+        "gemfilter/costs": ["b"],
+        "mrp/transfer": [],
+        "mrp/pictures": [],
+    }
+    assert commits(rows)[1] == f"`{'d' * 12}` and `{'b' * 12}`"
 
 
 def test_runs_of_other_settings_and_folders_without_a_section_are_no_pair(tmp_path):

@@ -86,11 +86,10 @@ def other_seeds(folder: Path) -> list[Path]:
     return [by_seed[seed] for seed in sorted(by_seed)]
 
 
-def _same_settings(first: Config, second: Config, but: Iterable[str] = ()) -> bool:
-    ignored = {"seed", "run", "results", *but}
+def _same_settings(first: Config, second: Config) -> bool:
     return not any(
         first.get(key) != second.get(key)
-        for key in {*first, *second} - ignored
+        for key in {*first, *second} - {"seed", "run", "results", "papers"}
         if not all(isinstance(one.get(key, {}), dict) for one in (first, second))
     )
 
@@ -102,10 +101,10 @@ def read_ledger(folder: Path) -> list[Row]:
     ``withdrawn``, the reason or nothing, and ``others``, those of published seeds that made it
     alike.
     """
-    rows, config = _rows(folder), made(folder)["config"]
+    rows, config = rows_of(folder), made(folder)["config"]
     if seeds := other_seeds(folder):
         alike = partial(made_alike, first=config, reads=read_own_yaml(_ROOT / READS))
-        others = ((_rows(one), partial(alike, second=made(one)["config"])) for one in seeds)
+        others = ((rows_of(one), partial(alike, second=made(one)["config"])) for one in seeds)
         rows = of_seeds(rows, *others)
     reasons = read_withdrawn(_ROOT / WITHDRAWN) if config["run"] == FRONT else {}
     turned = _neighbours(folder)
@@ -124,11 +123,11 @@ def _withdraw(row: Row, reasons: Mapping[str, str]) -> Row:
     return row | {"withdrawn": reason} | ({"verdict": UNDECIDED} if reason else {})
 
 
-def _rows(folder: Path) -> list[Row]:
-    """The rows of a published run as it judged them, with its ``commit`` and ``seed``."""
+def rows_of(folder: Path) -> list[Row]:
+    """The rows of a published run as it judged them, with their ``commit`` and its ``seed``."""
     run = made(folder)
     seal = {"commit": run["commit"], "seed": run["config"]["seed"]}
-    return [row | seal for row in records(judged(folder / "claims.parquet"))]
+    return [seal | row for row in records(judged(folder / "claims.parquet"))]
 
 
 def published_frame(folder: Path) -> pd.DataFrame:
@@ -161,10 +160,10 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     by_claim = {row["claim"]: row for row in read_ledger(front)}
     small = config["scale"] in SMALL and config["run"] == plain_run(config)
     seeds, reasons = [], {}
-    if same := _same_settings(first, config, ["papers"]):
+    if same := _same_settings(first, config):
         configs = ((one, made(one)["config"]) for one in (front, *other_seeds(front)))
         alike = partial(made_alike, first=config, reads=reads)
-        seeds = [({row["claim"]: row for row in _rows(one)}, partial(alike, second=other))
+        seeds = [({row["claim"]: row for row in rows_of(one)}, partial(alike, second=other))
                  for one, other in configs if other["seed"] != config["seed"]]  # fmt: skip
         reasons, turned = read_withdrawn(_ROOT / WITHDRAWN), _neighbours(front)
     for place, row in enumerate(rows):

@@ -286,13 +286,13 @@ def _seeds(rows: Sequence[Row]) -> str:
         lines,
         f"{len(undecided)} claims have more than one verdict and count as undecided; "
         f"{len(against)} of these hold with one seed and fail with another{_named(against)}. The "
-        f"first run has the base seed {first} (at the commit `{runs[first][:12]}`).",
+        f"first run has the base seed {first} (at the commit {runs[first]}).",
         "",
         *(f"- {_pair(rows, seed, runs[seed])}" for seed in seeds),
     )
 
 
-def _pair(rows: Sequence[Row], seed: int, commit: str) -> str:
+def _pair(rows: Sequence[Row], seed: int, at: str) -> str:
     """How the run of another seed and the first one agree."""
     both = [(row, other) for row in rows for other in row["others"] if other["seed"] == seed]
     sampled = [pair for pair in both if any(one["spread"] > 1e-9 for one in pair)]
@@ -308,7 +308,7 @@ def _pair(rows: Sequence[Row], seed: int, commit: str) -> str:
         sum(row["alone"] == other["verdict"] for row, other in pairs) for pairs in (both, changed)
     )
     return (
-        f"Seed {seed} (at the commit `{commit[:12]}`): of {len(both)} claims {same} have the "
+        f"Seed {seed} (at the commit {at}): of {len(both)} claims {same} have the "
         f"verdict of the first seed, among them {same_of_changed} of the {len(changed)} that were "
         f"changed after something was seen. Of {len(sampled)} numbers with an interval those of "
         f"{len(beside)} exclude each other{_named(beside)}; if all replicates were independent "

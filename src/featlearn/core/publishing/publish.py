@@ -22,7 +22,14 @@ from featlearn.core.files import digest, read_parquet, write_atomically, write_p
 from featlearn.core.publishing.compare_runs import changed, read_checksums
 from featlearn.core.publishing.findings import FINDINGS
 from featlearn.core.publishing.html_assets import lossless
-from featlearn.core.publishing.ledger import SUMMARY, distinct, judged, made, published_frame
+from featlearn.core.publishing.ledger import (
+    SUMMARY,
+    distinct,
+    judged,
+    made,
+    published_frame,
+    rows_of,
+)
 from featlearn.core.publishing.markdown_pages import pages
 from featlearn.core.publishing.neighbours import FILES
 from featlearn.core.publishing.newer import with_newer
@@ -254,6 +261,24 @@ def _copy_neighbours(results: Path, former: Path, staged: Path) -> None:
                 write_atomically(staged / file.relative_to(folder), file.read_bytes())
 
 
+def _with_other_papers(about: Mapping[str, Any], former: Path, ledger: Path) -> dict[str, Any]:
+    """Keep what is published of papers that a run leaves out; its config with theirs.
+
+    All else that the two configs share must be the same. Each claim gets the commit of its run.
+    """
+    rows, config = read_parquet(ledger).assign(commit=about["commit"]), about["config"]
+    then = made(former)["config"] if (former / SUMMARY).is_file() else config
+    papers = {*config["papers"], *then["papers"]}
+    if all(then.get(key) == config[key] for key in {*config} - papers - {"papers", "neighbours"}):
+        kept = [paper for paper in then["papers"] if paper not in config["papers"]]
+        old = [row for row in rows_of(former) if row["paper"] in kept] if kept else []
+        rows = pd.concat([rows, pd.DataFrame(old, columns=[*rows])]) if old else rows
+        config = config | {name: then[name] for name in kept}
+        config |= {"papers": [*config["papers"], *kept]}
+    write_parquet(rows.reset_index(drop=True), ledger)
+    return {"config": config}
+
+
 def _copy(root: Path, results: Path, staged: Path) -> None:
     """What is shown of ``results``, in the new folder ``staged``."""
     about = summary(root, results)
@@ -262,8 +287,11 @@ def _copy(root: Path, results: Path, staged: Path) -> None:
     shown = not portable and SEED not in results.name
     for name in COPIED if shown else CHECKED if portable else JUDGED:
         shutil.copyfile(results / name, staged / name)
+    former = staged.with_name(staged.name[1:])
     if shown:
-        _copy_neighbours(results, staged.with_name(staged.name[1:]), staged)
+        _copy_neighbours(results, former, staged)
+    elif not portable:
+        about |= _with_other_papers(about, former, staged / "claims.parquet")
     for file in map(Path, read_checksums(results / "checksums.txt") if shown else ()):
         if file.suffix == ".png" and file.parent.name == "figures":
             write_atomically((staged / file).with_suffix(".webp"), lossless(results / file)[0])

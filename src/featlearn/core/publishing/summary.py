@@ -183,7 +183,7 @@ def _seeds(ledger: Sequence[Row], first: int, *others: int) -> str:
     )
     at = ""
     if all(seed in made for seed in seeds) and any(row.get("others") for row in ledger):
-        at = f" (at the commits {listed(f'`{made[seed][:12]}`' for seed in seeds)})"
+        at = f" (at the commits {listed(made[seed] for seed in seeds)})"
     newer = " Claims with fewer were added or changed after a run."
     return (
         f"Base seeds {listed(seeds)}{at} judged {shares}."
@@ -200,9 +200,11 @@ def listed(words: Iterable[object]) -> str:
 
 
 def commits(ledger: Sequence[Row]) -> dict[int, str]:
-    """Of each base seed that signs a ledger the commit of its run."""
-    rows = (one for row in ledger for one in (row, *row.get("others", ())) if "commit" in one)
-    return {one["seed"]: one["commit"] for one in rows}
+    """Of each base seed that signs a ledger the commits of its runs, as code."""
+    rows = [one for row in ledger for one in (row, *row.get("others", ())) if "commit" in one]
+    pairs = dict.fromkeys((one["seed"], f"`{one['commit'][:12]}`") for one in rows)
+    seeds = dict.fromkeys(seed for seed, _ in pairs)
+    return {seed: listed(told for one, told in pairs if one == seed) for seed in seeds}
 
 
 def verb(verdict: str, number: int) -> str:
