@@ -33,7 +33,7 @@ from featlearn.core.publishing import publish
 from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
 from featlearn.core.publishing.newer import with_newer
-from featlearn.core.publishing.summary import failures, verdict
+from featlearn.core.publishing.summary import anchor, failures, verdict
 from featlearn.core.run.config import load
 from unit import ROOT
 
@@ -148,10 +148,8 @@ def test_a_published_ledger_is_signed_with_the_neighbours_of_its_run(tmp_path):
 
 
 def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp_path, monkeypatch):
-    file, target = (
-        tmp_path / "results/mine/neighbours/mrp/a.parquet",
-        tmp_path / publish.APART / "mine",
-    )
+    file = tmp_path / "results/mine/neighbours/mrp/a.parquet"
+    target = tmp_path / publish.APART / "mine"
     for place in (file, tmp_path / "results/mine/mrp/claims/a.parquet", target / "claims.parquet"):
         place.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(pd.DataFrame([beside("four times the steps", high=1.0)]), place)
@@ -183,11 +181,8 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
 
 def test_a_published_report_begins_with_the_verdicts_that_changed_since():
     claims = [row(used=1.0), row(high=1.0) | {"claim": "mrp/y"}]
-    shown = "".join(
-        f'<li id="claim-{one["claim"].replace("/", "-")}" data-verdict="{one["verdict"]}">'
-        for one in claims
-    )
-    report = f'<header>\n<ul class="first">\n</header>{shown}'
+    shown = [f'<li id="{anchor(one)}" data-verdict="{one["verdict"]}">' for one in claims]
+    report = f'<header>\n<ul class="first">\n</header>{"".join(shown)}'
     assert with_newer(report, pd.DataFrame(claims)) == report
     claims[1]["verdict"] = UNDECIDED
     newer = with_newer(report, pd.DataFrame(claims))
