@@ -26,6 +26,7 @@ from featlearn.core.publishing.compare_runs import ENDS, apart, differing
 from featlearn.core.publishing.findings import of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import cell, environment
 from featlearn.core.publishing.ledger import FRONT, SUMMARY, made, other_seeds, read_ledger
+from featlearn.core.publishing.neighbours import FILES
 from featlearn.core.publishing.summary import anchor, band, commits, measured, with_numbers
 from featlearn.core.run.commit import APART
 from featlearn.core.run.exhibits import PACKAGE, story
@@ -119,6 +120,8 @@ def _view(folder: Path, findings: Path) -> dict[str, Any]:
         "stories": {paper: story(paper) for paper in papers if (PACKAGE / paper).is_dir()},
         "items": read_parquet(folder / "catalogue.parquet")["status"].value_counts().to_dict(),
         "made": made(folder),
+        "seconded": sum(bool(row.get("others")) for row in printed),
+        "neighboured": len([*folder.glob(FILES)]),
         "seeds": [made(one)["config"]["seed"] for one in (folder, *other_seeds(folder))],
     }
 
