@@ -220,20 +220,19 @@ def publish_sweep(root: Path, figure: Path) -> Path:
 
 
 def publish_neighbours(root: Path, file: Path) -> Path:
-    """Add what neighbours of an experiment measured to the published run; its path there.
+    """Add what neighbours measured, with their commit, to the published run; its path there.
 
     Other neighbours that are published stay. Raises FeatlearnError if the experiment itself is not
     judged here as in that run.
     """
     results, judging = file.parents[2], f"{file.parent.name}/claims/{file.name}"
     name, target = file.relative_to(results.parent), root / APART / results.name
-    _of_a_commit(results, file)
+    found = read_parquet(file).assign(commit=_of_a_commit(results, file)["commit"])
     other = changed(judged(target / "claims.parquet"), read_parquet(results / judging))
     if len(other):
         told = f"{results / judging}: differs from {target} in {some(other['claim'], NAMED)}"
         raise FeatlearnError(f"{told}; expected the same verdicts and numbers")
-    found, shown = read_parquet(file), root / APART / name
-    if shown.is_file():
+    if (shown := root / APART / name).is_file():
         former = read_parquet(shown)
         found = pd.concat([former[~former["neighbour"].isin(found["neighbour"])], found])
     shown.parent.mkdir(parents=True, exist_ok=True)
