@@ -40,7 +40,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
     options = parser.parse_args(words)
     try:
-        runs = {run for run in options.runs if not Path(run).suffix}
+        runs = {run for run in options.runs if Path(run).suffix not in (".png", ".parquet")}
         for file in (Path(name).resolve() for name in options.runs if name not in runs):
             copied = (publish_sweep if file.suffix == ".png" else publish_neighbours)(ROOT, file)
             print(f"{APART}/{copied}: add it to git")
