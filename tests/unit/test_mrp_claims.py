@@ -72,14 +72,10 @@ def hits(case: str, arrives: Callable[[int], float]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("off", ["mae", "teacher_student_alone"])
-@pytest.mark.parametrize(
-    ("arrives", "wanted"),
-    [
-        (lambda _: 1.0, HOLDS),
-        (lambda f: np.nan if f == 0 else 1.0, FAILS),
-        (lambda f: 1.3 if f == 0 else 1.0, FAILS),
-    ],
-)
+@pytest.mark.parametrize(("arrives", "wanted"), [
+    (lambda _: 1.0, HOLDS), (lambda f: np.nan if f == 0 else 1.0, FAILS),
+    (lambda f: 1.3 if f == 0 else 1.0, FAILS),
+])  # fmt: skip
 def test_a_feature_that_never_came_breaks_the_law_of_growth(off, arrives, wanted):
     found = pd.concat(
         hits(case, arrives if case == off else lambda _: 1.0)
@@ -90,11 +86,15 @@ def test_a_feature_that_never_came_breaks_the_law_of_growth(off, arrives, wanted
         assert verdict(Growth, "t11-nearest-kernel-wins-as-assumed", hits=found) == wanted
 
 
-@pytest.mark.parametrize(("bounded", "wanted"), [(10, UNDECIDED), (2, FAILS)])
-def test_a_share_of_ten_replicates_refutes_but_never_shows_all(bounded, wanted):
+@pytest.mark.parametrize(
+    ("bounded", "kernels", "wanted"), [(10, 2, UNDECIDED), (2, 2, FAILS), (2, 12, OUTSIDE)]
+)
+def test_a_share_of_ten_replicates_refutes_but_never_shows_all(bounded, kernels, wanted):
+    few = {"runaway": {"network": {"kernels_per_class": kernels}}}
+    config = load({"scale": "desk", "mrp": few}, ROOT)["mrp"]
     found = frame(0.0, model="main", quantity="finite")
     found["value"] = (found["replicate"] < bounded).astype(float)
-    assert verdict(Runaway, "t9-bounded-as-printed", evaluation=found) == wanted
+    assert verdict(Runaway, "t9-bounded-as-printed", config, evaluation=found) == wanted
 
 
 @pytest.mark.parametrize(

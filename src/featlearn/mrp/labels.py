@@ -97,9 +97,15 @@ class Models(Claims):
 
     @premise("<=")
     def noise_within(self) -> tuple[float, float]:
-        r"""$\gamma \leq \sigma_0 / k$ (Assumption 1, constant and logarithms as 1)"""
+        r"""$\gamma \leq \sigma_0 / k$ (Assumption H.1, constant and logarithms as 1)"""
         data, network = (self.config[self.section][key] for key in ("data", "network"))
         return data["feature_noise"], network["sigma_0"] / data["classes"]
+
+    @premise("<=")
+    def few_kernels(self) -> tuple[float, float]:
+        r"""$m \leq \sqrt{k}$ (Assumption 1)"""
+        of = self.config[self.section]
+        return of["network"]["kernels_per_class"], of["data"]["classes"] ** 0.5
 
     def of(self, model: str, quantity: str) -> np.ndarray:
         return per_replicate(self.evaluation, model=model, quantity=quantity)

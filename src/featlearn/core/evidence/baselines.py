@@ -62,11 +62,6 @@ def polynomial(degree: int, size: float = 1.0) -> Kernel:
     return lambda x, other: (1 + x.flatten(1) @ other.flatten(1).mT / size) ** degree
 
 
-def product_size(x: Tensor) -> float:
-    """Root mean square of <x, x'>, the unit in which a power of 1 + <x, x'> loses no degree."""
-    return (x[:BLOCK].flatten(1) @ x.flatten(1).mT).square().mean().sqrt().item()
-
-
 def products(degree: int) -> Kernel:
     """All products of so many distinct coordinates: an elementary symmetric polynomial (Newton)."""
 
@@ -130,7 +125,8 @@ def patch_moments(x: Tensor) -> Tensor:
 
 def kernels(x: Tensor, random: torch.Generator) -> dict[str, list[Kernel]]:
     """The members that need no network, with kernels to choose from; ``x`` (n, d) or (n, P, d)."""
-    size = product_size(x)
+    # in the unit of the root mean square of <x, x'> a power of 1 + <x, x'> loses no degree
+    size = (x[:BLOCK].flatten(1) @ x.flatten(1).mT).square().mean().sqrt().item()
     shared: dict[str, list[Kernel]] = {
         "linear": [polynomial(1, size)],
         "quadratic kernel": [polynomial(2, size)],

@@ -239,10 +239,7 @@ def _beyond(row: Row) -> float:
 
 
 def _those(
-    rows: Sequence[Row],
-    key: str,
-    head: str,
-    shown: Callable[[Row], Sequence[str]] = lambda row: (),
+    rows: Sequence[Row], key: str, head: str, shown: Callable[[Row], Sequence[str]] = lambda row: ()
 ) -> str:
     """The claims that have a text under ``key``, with what is ``shown`` before it."""
     lines = [

@@ -1,8 +1,8 @@
 """What the neighbours of a run say of its verdicts.
 
-A verdict that one turns is ``undecided``. A claim ``outside premises`` whose number goes away from
-the band as a neighbour goes ``towards`` the premise ``fails``. What measured another quantity says
-nothing of a claim.
+A verdict that one turns is ``undecided``. A claim ``outside premises`` ``fails`` if it fails at a
+neighbour, where the premises are met, or if its number goes away from the band as neighbours go
+``towards`` the premise. What measured another quantity says nothing of a claim.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
     ways = [(one, way) for one in alike if (way := _way(row, one))]
     verdict = UNDECIDED if turning else row["verdict"]
     what = row.get("what_failed", "")
-    if alone == row["verdict"] == OUTSIDE and {way for _, way in ways} == {"away from"}:
-        verdict, what = FAILS, "" if what == OUTSIDE else what
+    if alone == row["verdict"] == OUTSIDE:
+        there = {one["verdict"]: one.get("what_failed", "") for one in alike}
+        if HOLDS not in there and (FAILS in there or {way for _, way in ways} == {"away from"}):
+            verdict, what = FAILS, there.get(FAILS, "")
     return row | {
         "verdict": verdict,
         "what_failed": what,

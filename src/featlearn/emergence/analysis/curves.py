@@ -517,13 +517,12 @@ class OfParity(Claims):
         return at_the_end(own, "test")
 
     @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5, high=0.95,
-           possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL),
-           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve good "
-           "performance”")  # fmt: skip
+           possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100, **INTERVAL))  # fmt: skip
     def interval_needs_features(self):
         """Interval labels from 20 to all 30 patterns need learned features: no linear classifier on the raw input predicts them.
 
-        If a linear classifier solves the labels, they cannot show that features are learned. No count exceeds 30, so
+        If a linear classifier solves the labels, as the thesis says of simpler ones, they cannot show that features are
+        learned. No count exceeds 30, so
         a threshold at 20 gives every label: we expect the claim to fail.
         """
         return accuracies(self.values, "interval", "linear", "test")

@@ -169,7 +169,7 @@ def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         vectors = F.normalize(vectors, dim=1)
         values, residual = _rayleigh(unit, vectors)
         # an eigenvector up to rounding, and its value above the norm of all others: the leading one
-        lead = _lead(values, squares)
+        lead = values - (squares - values.square()).clamp_min(0).sqrt()
         missed = ~(residual <= ROUNDING * eps * lead)
         if not bool((missed & (lead > 0)).any()):
             break
@@ -214,11 +214,6 @@ def _rayleigh(unit: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:
     image = _times(vectors, unit)
     values = (vectors * image).sum(1)
     return values, torch.linalg.vector_norm(image - values[:, None] * vectors, dim=1)
-
-
-def _lead(values: Tensor, squares: Tensor) -> Tensor:
-    """Least lead of an eigenvalue by the sum of ``squares``; not positive if it may not lead."""
-    return values - (squares - values.square()).clamp_min(0).sqrt()
 
 
 def _signs(maps: Tensor, energy: Tensor) -> Tensor:

@@ -54,12 +54,12 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValu
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound is
     loose, slope over bound") }}; {{ said("looped/theorem-8-25", holds="the error keeps below it, share of the prompts",
     fails="the error does not always keep below it, share of the prompts") }}. Mean log of the squared error of $\theta$
-    over that of the start (solid) and its bound (dashed), by number of examples $n$. Left: as printed (Theorem 8.16).
-    Right: exact (Theorem 8.25). Grey: rounding.
+    over that of the start (solid) and its bound (dashed), by number of examples $n$. Left: the bound as the thesis
+    labels it. Right: that of Theorem 8.25, exact. Grey: rounding.
 
     ---
 
-    Left is float64 with the bound $-T/(2\kappa)$, right $-T/\kappa$. The legend has the mean $\kappa$ (printed).
+    Left is float64 with the bound $-T/(2\kappa)$, which Theorem 8.16 has of the prediction; right $-T/\kappa$. The legend has the mean $\kappa$ (printed).
     """
     printed = paper_table(paper_values, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
@@ -199,7 +199,7 @@ class OfPrompts(Claims):
         return frame.drop(columns="construction").min(axis=1)
 
     @claim("Theorem {number}", "share of prompts in which the transformer, run with $q = 0$ and steps $1/L$, keeps "
-           "to the bound at every loop and number of examples", id="theorem-{id}", low=0.98, high=1.0,
+           "to the bound at each of the `verified_loops` and number of examples", id="theorem-{id}", low=0.98, high=1.0,
            possible=SHARE, statistic="share", each=[
         {"id": "8-16", "number": "8.16", "column": "prediction_holds",
          "error": r"error of a prompt's prediction is at most $|\alpha| \exp(-T/(2\kappa))$",

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from featlearn.core.drawing.intervals import Look, rows, share_interval
 from featlearn.core.drawing.plots import COLOURS, FILLS, canvas
-from featlearn.core.evidence.claim_methods import claim, premise
+from featlearn.core.evidence.claim_methods import claim
 from featlearn.core.evidence.claims import CONTROL, DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
 from featlearn.core.evidence.frames import pick
 from featlearn.core.evidence.stats import side_by_side, summary
@@ -197,12 +197,6 @@ class Headline(Models):
     premises = ("noise_within", "few_kernels")
     out_of_reach = needs(headline__data__classes=10, headline__data__patches=80, headline__replicates=10,
                          headline__pretraining__min_steps=1500, headline__supervised__steps=1500)  # fmt: skip
-
-    @premise("<=")
-    def few_kernels(self):
-        r"""$m \leq \sqrt{k}$ (Assumption 1)"""
-        of = self.config["headline"]
-        return of["network"]["kernels_per_class"], of["data"]["classes"] ** 0.5
 
     def accuracies(self):
         """On single-view data."""

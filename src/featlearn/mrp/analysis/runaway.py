@@ -73,7 +73,8 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
 
 
 class Runaway(Models):
-    paper, kind, possible = "mrp", THEOREM, POSITIVE
+    paper, kind, possible, section = "mrp", THEOREM, POSITIVE, "runaway"
+    premises = ("few_kernels",)
     out_of_reach = needs(runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200)  # fmt: skip
 
     @claim("Theorem 1(b), (c), part 1; Lemma F.3; Claim E.4(b)",
@@ -94,8 +95,8 @@ class Runaway(Models):
     def t8_purity_as_printed_small(self):
         """From a small start, a teacher-student kernel that wins a feature holds no other one.
 
-        The theorem says none; the band is that of the MAE claim. Twelve kernels a class, where it allows two, are in
-        its favour: they do not interact, and more of them capture the last feature sooner.
+        The theorem says none; the band is that of the MAE claim. Kernels do not interact, and twelve a class capture
+        the last feature sooner than the two that it allows.
         """
         return self.of("main", "impure_share_at_last_capture")
 
@@ -111,7 +112,7 @@ class Runaway(Models):
         return self.of("main", "finite")
 
     @claim("Our correction of Lemma F.1", "measured rate over the rate of the closed form, from size 20 to 600",
-           kind=OBSERVATION, low=0.95, high=1.05)  # fmt: skip
+           kind=OBSERVATION, premises=(), low=0.95, high=1.05)  # fmt: skip
     def t9_runaway_rate(self):
         r"""A runaway kernel grows at the rate of $\dot a_v = \frac{1/\theta - 1}{C_p} \sum_{v' \ne v} \mathbb{E}[Z_v Z_{v'}]\, a_{v'}$.
 

@@ -111,9 +111,9 @@ class Transfer(Claims):
            "with heads that did not fit their training data.",
            paper_says="“MRP still improves the overall transfer learning performance”", failure="not reproduced")  # fmt: skip
     def t19_beats_opponents(self):
-        """In every case of the paper, pre-training beats random kernels and training from scratch on new tasks.
+        """In four cases of new tasks, pre-training beats random kernels and training from scratch.
 
-        An improvement is a difference above 0. Old features in another mixture (1), some of them (2a), all of them
+        An improvement is a difference above 0. The paper has three cases, of which the second is split here: old features in another mixture (1), some of them (2a), all of them
         and new classes (2b), some of them and new ones (3). The printed case 2 has $V$ in $V'$; its argument only
         works for $V'$ in $V$.
         """

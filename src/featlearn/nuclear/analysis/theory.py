@@ -116,9 +116,15 @@ class Theory(Claims):
         """
         return self.ranks.groupby("replicate")["ood"].min()
 
+    @premise(">=")
+    def strong_bias(self):
+        r"""$\gamma\sqrt{r} > 3$ (Section 6.4)"""
+        of = self.config["theory"]
+        return min(of[key]["gamma"] * of[key]["r"] ** 0.5 for key in ("sweep", "featuriser")), 3
+
     @claim("ours, behind Proposition 6.3", r"where its accuracy falls through a half, over $r/(4\gamma^2)$",
            kind=OBSERVATION, low=0.9, high=1.1, possible=POSITIVE,
-           changed="Sentence, after a published run: it said a quarter of what is printed, as if the printed "
+           premises=("strong_bias",), changed="Sentence, after a published run: it said a quarter of what is printed, as if the printed "
            "number were said to be the least.")  # fmt: skip
     def threshold(self):
         r"""ERM-$\ell_2$ begins to fail at $d - r = r/(4\gamma^2)$, a quarter of the sufficient number of
@@ -142,7 +148,8 @@ class Theory(Claims):
         return per_replicate(of, arm="nuclear", penalty=0.2)
 
     @claim("ours, on eq. (6.3)", r"accuracy in the unseen domain at weight .1, minus that of $\ell_2$ at .1",
-           kind=OBSERVATION, low=0.5, high=1, possible=DIFFERENCE_OF_SHARES, out_of_reach=TRAINED)  # fmt: skip
+           kind=OBSERVATION, low=0.5, high=1, possible=DIFFERENCE_OF_SHARES, premises=("strong_bias",),
+           out_of_reach=TRAINED)  # fmt: skip
     def penalty_beats_l2_between(self):
         r"""Between the two thresholds of spurious features the nuclear norm is right and $\ell_2$ wrong.
 
