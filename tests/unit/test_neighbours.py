@@ -165,8 +165,7 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
     assert read_parquet(target.parent / copied)["commit"].tolist() == ["abc"]
     write_parquet(pd.DataFrame([beside("a third of the rate", high=1.0)]), file)
     publish.publish_neighbours(tmp_path, file)
-    joined = read_parquet(target.parent / copied)["neighbour"].tolist()
-    assert joined == ["four times the steps", "a third of the rate"]
+    assert {*read_parquet(target.parent / copied)["neighbour"]} > {"a third of the rate"}
     # published again, the run keeps them as long as it judges their claims as it did
     write_parquet(read_parquet(target / "claims.parquet"), file.parents[2] / "claims.parquet")
     file.unlink()
@@ -175,10 +174,11 @@ def test_neighbours_are_published_beside_a_run_of_the_same_verdicts_and_stay(tmp
     write_parquet(pd.DataFrame([row(used=1.0)]), file.parents[2] / "claims.parquet")
     publish._copy_neighbours(file.parents[2], target, tmp_path / "again")
     assert not (tmp_path / "again").exists()
-    for place in (file, target / "claims.parquet"):
-        write_parquet(pd.DataFrame([row(used=1.0)]), place)
-    with pytest.raises(FeatlearnError, match=r"differs from .*mine in mrp/x; expected"):
-        publish.publish_neighbours(tmp_path, file)
+    write_parquet(pd.DataFrame([row(used=1.0)]), file)
+    for other in (row(used=1.0), row() | {"claim": "mrp/y"}):  # another verdict, or none
+        write_parquet(pd.DataFrame([other]), target / "claims.parquet")
+        with pytest.raises(FeatlearnError, match=r"differs from .*mine in mrp/x; expected"):
+            publish.publish_neighbours(tmp_path, file)
 
 
 def test_a_published_report_begins_with_the_verdicts_that_changed_since():

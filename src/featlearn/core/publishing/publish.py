@@ -228,9 +228,10 @@ def publish_neighbours(root: Path, file: Path) -> Path:
     results, judging = file.parents[2], f"{file.parent.name}/claims/{file.name}"
     name, target = file.relative_to(results.parent), root / APART / results.name
     found = read_parquet(file).assign(commit=_of_a_commit(results, file)["commit"])
-    other = changed(judged(target / "claims.parquet"), read_parquet(results / judging))
-    if len(other):
-        told = f"{results / judging}: differs from {target} in {some(other['claim'], NAMED)}"
+    there, here = judged(target / "claims.parquet"), read_parquet(results / judging)
+    unknown = here[~here["claim"].isin(there["claim"])]
+    if other := [*changed(there, here)["claim"], *unknown["claim"]]:
+        told = f"{results / judging}: differs from {target} in {some(other, NAMED)}"
         raise FeatlearnError(f"{told}; expected the same verdicts and numbers")
     if (shown := root / APART / name).is_file():
         former = read_parquet(shown)

@@ -50,17 +50,14 @@ def parquet_files(settings: Mapping[str, Any], split: str) -> tuple[Path, ...]:
             f"{shown(root)}: no file {' or '.join(globs)}; expected Parquet files with a column of "
             "images and one of labels, as on the Hugging Face hub"
         )
-    chosen = tuple(path for path in every if split == "all" or _in_split(path, split))
+    chosen = tuple(path for path in every if split in ("all", path.stem, path.parent.name)
+                   or path.name.startswith(f"{split}-"))  # fmt: skip
     if not chosen:
         raise FeatlearnError(
             f"{shown(root)}: no file of the split {split!r}; expected {split}.parquet, "
             f"{split}-*.parquet or {split}/*.parquet beside {shown(every[0].name)}"
         )
     return chosen
-
-
-def _in_split(path: Path, split: str) -> bool:
-    return path.stem == split or path.name.startswith(f"{split}-") or path.parent.name == split
 
 
 def _schema(files: tuple[Path, ...]) -> pa.Schema:
