@@ -26,10 +26,10 @@ from featlearn.core.publishing.ledger import judged
 from featlearn.core.publishing.publish import LISTING
 
 
-def _ledger(results: Path) -> pd.DataFrame:
+def _ledger(results: Path, files: bool) -> pd.DataFrame:
     if results.suffix == ".parquet" and results.is_file():
         return judged(results)
-    for name in ("claims.parquet", "checksums.txt"):
+    for name in ("claims.parquet", "checksums.txt")[: 1 + files]:
         if not (results / name).is_file():
             raise FeatlearnError(
                 f"{results}: has no {name}; expected the folder of a finished run of papers"
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     runs = (options.first, options.second)
     try:
-        first, second = map(_ledger, runs)
+        first, second = (_ledger(run, options.files) for run in runs)
         if options.second.is_file():
             first = first[first["claim"].isin(second["claim"])]
             if options.files:

@@ -179,8 +179,7 @@ def test_no_turn_is_told_after_the_two_ends():
     [GAMMA, "1", "2", "--until-turns", "mrp/x", "--and", "seed", "1", "2"],
     [GAMMA, "1", "x", "--until-turns", "mrp/x"],
     [GAMMA, "1", "2", "--until-turns", "mrp/x", "--accuracy", "0"],
-    [GAMMA, "1", "2", "3", "--points", "5"],
-    [GAMMA, "[", "2"],
+    [GAMMA, "1", "2", "3", "--points", "5"], [GAMMA], [GAMMA, "[", "2"],
     [GAMMA, "1", "2", "--configfile", "nowhere.yaml"],
 ])  # fmt: skip
 def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys):

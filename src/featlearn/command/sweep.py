@@ -31,9 +31,10 @@ def section_of(options: argparse.Namespace) -> dict[str, Any]:
     keys: dict[str, Any] = {}
     for key, *texts in [options.values, *options.also]:
         values: Any = [value_in(text) for text in texts]
+        if len(values) < 2 or (options.points and len(values) > 2):
+            more = "" if options.points else " or more"
+            raise ConfigError(f"{key} must be two values{more}, got {len(values)}")
         if options.points:
-            if len(values) != 2:
-                raise ConfigError(f"{key}: --points is between two values, got {len(values)}")
             values = {"from": values[0], "to": values[1], "points": options.points}
             values |= {"scale": "log"} if options.log else {}
         if key in keys:

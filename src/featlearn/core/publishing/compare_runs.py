@@ -49,9 +49,10 @@ def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 
 def apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether the intervals of two rows have no number in common."""
+    """Whether the intervals of two rows have no number in common; rounding does not count."""
     low, high = ENDS
-    return bool(first[low] > second[high] or second[low] > first[high])
+    beyond = max(first[low] - second[high], second[low] - first[high])
+    return bool(beyond > 1e-9 * abs(first["measured"]))
 
 
 def made_alike(
