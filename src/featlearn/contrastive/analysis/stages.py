@@ -136,7 +136,7 @@ def plateau(histories: pd.DataFrame, moments: pd.DataFrame, evaluation: pd.DataF
         if t2:
             over = ax.secondary_xaxis(-0.22, functions=(lambda x: x / t2, lambda x: x * t2))
             over.set_xlabel("step / T2")
-        ax.legend(fontsize=8, ncols=2, loc="lower right")
+        ax.legend(fontsize=8, ncols=2, loc="upper right")
     panels[0].set_ylabel("NMSE of the probe")
     return drawn
 

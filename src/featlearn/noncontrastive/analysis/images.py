@@ -179,8 +179,8 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
         row[0].legend(loc="best")
         row[1].plot(own["step"], own["asymmetry"] / own["off_diagonal"], color=COLOURS["purple"])
         row[1].axhline(2**0.5, color=COLOURS["grey"], linestyle=":", linewidth=1)
-        row[1].annotate("entries without relation", (own["step"].iloc[-1], 2**0.5), (0, 3),
-                        textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
+        row[1].annotate("entries without relation", (own["step"].iloc[-1], 2**0.5), (0, -4),
+                        textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
         row[0].set(title=f"(a) {set_name(name)}: size of the head", ylabel="Frobenius norm")
         row[1].set(title="(b) asymmetry over off-diagonal", ylabel="ratio; 0 is symmetric")
         for ax in row:
