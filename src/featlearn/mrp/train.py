@@ -268,13 +268,8 @@ def train_classifier(
             down = classification_descent(seen, y, w, u, activation)
             if step % record_every == 0 or step == steps:
                 _refuse_diverged(w, step)
-                trace.add(
-                    step,
-                    loss=down.loss,
-                    accuracy=down.accuracy,
-                    wrong_mass=down.wrong_mass,
-                    strength=capture_strength(w, features),
-                )
+                trace.add(step, loss=down.loss, accuracy=down.accuracy, wrong_mass=down.wrong_mass,
+                          strength=capture_strength(w, features))  # fmt: skip
             report(step, partial(_loss_words, down.loss))
             if step == steps:
                 break

@@ -86,8 +86,10 @@ def losses(
                 parts = batch.domains if mixed else 1
                 own = phi[rows].reshape(len(rows), parts, -1, phi.shape[-1])
                 size = nuclear_norm(own) if norm == "nuclear" else own.flatten(2).norm(dim=2)
-                scale = [w * penalty_scale(arms[i].get("nu_scale", "none"), own.shape[2])
-                         for i, w in chosen]  # fmt: skip
+                # the sum of singular values as printed, and over the rows as released
+                count = own.shape[2]
+                per = {"none": 1.0, "batch": 1 / count, "sqrt_batch": 1 / math.sqrt(count)}
+                scale = [w * per[arms[i].get("nu_scale", "none")] for i, w in chosen]
                 weight = torch.tensor(scale, device=phi.device).repeat(trials)
                 total = total.index_add(0, rows.to(phi.device), weight * size.mean(1))
     aligned = [i for i, arm in enumerate(arms) if arm.get("coral")]
@@ -101,11 +103,6 @@ def losses(
 
 def _rows(arms: Sequence[int], count: int, trials: int) -> Tensor:
     return torch.tensor([trial * count + i for trial in range(trials) for i in arms])
-
-
-def penalty_scale(scale: str, rows: int) -> float:
-    """``none``: the sum of singular values as printed. ``batch``: over the rows, as released."""
-    return {"none": 1.0, "batch": 1 / rows, "sqrt_batch": 1 / math.sqrt(rows)}[scale]
 
 
 def coral(features: Tensor) -> Tensor:
