@@ -42,18 +42,17 @@ def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.Data
 
 def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
     """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left."""
-    alone = row["alone"] if "alone" in row else row["verdict"]
-    outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
-    contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,)}.get(alone, ())
+    alone, what = row["alone"] if "alone" in row else row["verdict"], row.get("what_failed", "")
     alike = [one for one in found if _measures(one) == _measures(row)]
+    outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
+    fails = () if HOLDS in {one["verdict"] for one in alike} else (FAILS,)
+    contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,), OUTSIDE: fails}.get(alone, ())
     turning = [one for one in alike if one["verdict"] in contrary]
     ways = [(one, way) for one in alike if (way := _way(row, one))]
-    verdict = UNDECIDED if turning else row["verdict"]
-    what = row.get("what_failed", "")
-    if alone == row["verdict"] == OUTSIDE:
-        there = {one["verdict"]: one.get("what_failed", "") for one in alike}
-        if HOLDS not in there and (FAILS in there or {way for _, way in ways} == {"away from"}):
-            verdict, what = FAILS, there.get(FAILS, "")
+    verdict = UNDECIDED if turning and alone != OUTSIDE else row["verdict"]
+    away = {way for _, way in ways} == {"away from"}
+    if alone == row["verdict"] == OUTSIDE and (turning or away):
+        verdict, what = FAILS, turning[0]["what_failed"] if turning else ""
     return row | {
         "verdict": verdict,
         "what_failed": what,
