@@ -73,6 +73,7 @@ def test_the_verdict_is_about_the_whole_interval(values, verdict):
 def test_an_end_at_the_edge_of_what_is_possible_is_none():
     values = (0.95, 1.0, 1.0, 1.0)  # the interval of t reaches beyond 1
     assert judged(0.9, 1.0, values)["verdict"] == UNDECIDED
+    assert judged(0.0, 1.0, (0, 0), possible=DIFFERENCE_OF_SHARES)["verdict"] == UNDECIDED  # a tie
     row = judged(0.9, 1.0, values, possible=SHARE)
     assert (row["verdict"], row["interval_high"]) == (HOLDS, 1.0)
     assert judged(0.0, 1.0, (0.1, 0.9, 0.2), possible=POSITIVE)["verdict"] == UNDECIDED

@@ -471,9 +471,11 @@ def _counts(config: Any) -> Iterator[int]:
 def judge(
     claim: Claim, seen: Estimate, config: Mapping[str, Any], premises_met: bool = True
 ) -> str:
-    """The verdict; an end of the band is met up to rounding; no interval, no decision."""
+    """The verdict; an end of the band is met up to rounding; no interval, no decision; nor a tie."""
     slack = 1e-12 * max(1.0, abs(seen.mean))
     low, high = claim.low - slack, claim.high + slack
+    if seen.low == seen.high == 0 in claim.ends and claim.low < claim.high:
+        return UNDECIDED
     if low <= seen.low and seen.high <= high:
         return HOLDS
     if claim.out_of_reach is not None and claim.out_of_reach(config):
