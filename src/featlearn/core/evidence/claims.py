@@ -471,7 +471,7 @@ def _counts(config: Any) -> Iterator[int]:
 def judge(
     claim: Claim, seen: Estimate, config: Mapping[str, Any], premises_met: bool = True
 ) -> str:
-    """The verdict; an end of the band is met up to rounding; no interval, no decision; nor a tie."""
+    """The verdict; a band's end is met up to rounding; a tie or no interval decides nothing."""
     slack = 1e-12 * max(1.0, abs(seen.mean))
     low, high = claim.low - slack, claim.high + slack
     if seen.low == seen.high == 0 in claim.ends and claim.low < claim.high:
