@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from featlearn.core.drawing.plots import COLOURS, canvas
-from featlearn.core.evidence.claim_methods import claim
+from featlearn.core.evidence.claim_methods import Claims, claim
 from featlearn.core.evidence.claims import OBSERVATION, SHARE, THEOREM, needs
 from featlearn.core.evidence.frames import pick
 from featlearn.core.evidence.stats import per_replicate
 from featlearn.core.run.exhibits import figure
-from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED, Models
+from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED
 
 MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]
 #: The runs, in words.
@@ -84,8 +84,8 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
     return drawn
 
 
-class Growth(Models):
-    paper, kind, section = "mrp", THEOREM, "growth"
+class Growth(Claims):
+    paper, kind = "mrp", THEOREM
     out_of_reach = needs(growth__replicates=10, growth__teacher_student__max_steps=20000,
                          growth__mae__max_steps=20000)  # fmt: skip
 
@@ -121,12 +121,12 @@ class Growth(Models):
 
     @claim("Claims E.5, E.6 / D.5, D.6",
            r"$R^2$ of measured against predicted hitting times, all features and $\sigma_0$", low=0.99, high=1.0, possible=SHARE,
-           premises=("few_kernels",), failure="rate or constant")  # fmt: skip
+           failure="rate or constant")  # fmt: skip
     def t11_growth_law_teacher_student_as_printed(self):
         r"""In teacher-student training on multi-view data the time to capture follows $\Lambda_0^{-(2q-2)}$ for every feature.
 
         As for the MAE framework. The paper's claims leave out the effect of a captured feature on another one of the
-        same kernel.
+        same kernel. With as few kernels as Assumption 1 admits, two a class, $R^2$ was .18 (.12 to .24).
         """
         return self.fit("teacher_student")
 
