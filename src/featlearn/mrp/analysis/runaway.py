@@ -51,7 +51,7 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     captured = lines["first"].loc[lines["first"]["correlation"] >= varrho, "step"].min()
     # up to the legend
     second.axvline(captured, ymax=0.8, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
-    second.annotate("first is\ncaptured", (captured, 0.03), xycoords=("data", "axes fraction"),
+    second.annotate("first is\ncaptured", (captured, 0.5), xycoords=("data", "axes fraction"),
                     xytext=(4, 0), textcoords="offset points", fontsize=8)  # fmt: skip
     second.set(title="Push on the second", ylabel="gradient along the feature")
     second.legend(loc="upper left", fontsize=8)
@@ -74,7 +74,8 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
 
 class Runaway(Models):
     paper, kind, possible, section = "mrp", THEOREM, POSITIVE, "runaway"
-    premises, changed = ("few_kernels",), "Two kernels a class since 2026-11-27, as the theorem admits; it was twelve, bands kept."
+    premises = ("few_kernels",)
+    changed = "Two kernels a class, as the theorem admits, since 2026-11-27, not twelve."
     out_of_reach = needs(runaway__data__classes=5, runaway__replicates=10, runaway__pretraining__max_steps=1200)  # fmt: skip
 
     @claim("Theorem 1(b), (c), part 1; Lemma F.3; Claim E.4(b)",
@@ -84,9 +85,9 @@ class Runaway(Models):
     def t8_off_diagonal_as_printed(self):
         r"""Until every feature is captured, all but the strongest correlation of a kernel stay of the order $\sigma_0$.
 
-        The largest of 600 Gaussians, as of twelve kernels a class, is $3.2\sigma_0$ and grows by at most half until the
-        first capture: 5. Claim E.4(b) drops the cross term, larger than the listed terms by a factor of order $\sigma_0^{-q}$; a failure is
-        expected.
+        The largest of 600 Gaussians, of twelve kernels a class, is $3.2\sigma_0$ and grows by at most half until the
+        first capture: 5. Claim E.4(b) drops the cross term, larger than the listed terms by a factor of order
+        $\sigma_0^{-q}$; a failure is expected.
         """
         return self.of("main", "off_diagonal_at_last_capture")
 
