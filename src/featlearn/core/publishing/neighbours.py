@@ -1,8 +1,8 @@
 """What the neighbours of a run say of its verdicts.
 
 A verdict that one turns is ``undecided``. A claim ``outside premises`` ``fails`` if it fails at a
-neighbour, where the premises are met, or if its number goes away from the band as neighbours go
-``towards`` the premise. What measured another quantity says nothing of a claim.
+neighbour, where the premises are met, and holds at none. What measured another quantity says
+nothing of a claim.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
     turning = [one for one in alike if one["verdict"] in contrary]
     ways = [(one, way) for one in alike if (way := _way(row, one))]
     verdict = UNDECIDED if turning and alone != OUTSIDE else row["verdict"]
-    away = {way for _, way in ways} == {"away from"}
-    if alone == row["verdict"] == OUTSIDE and (turning or away):
-        verdict, what = FAILS, turning[0]["what_failed"] if turning else ""
+    if turning and alone == verdict == OUTSIDE:
+        verdict, what = FAILS, turning[0]["what_failed"]
     return row | {
         "verdict": verdict,
         "what_failed": what,
