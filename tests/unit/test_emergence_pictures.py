@@ -339,16 +339,18 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
 
 def test_only_the_sets_of_the_thesis_count_as_its_own(section):
     own = copy.deepcopy(section)
-    assert set(contents(own, "neurons").values()) == {"stand-in"}
+    assert set(contents(own, "neurons").values()) == {"digits"}
     own["neurons"]["cifar10"]["pictures"]["original"] = True
     assert contents(own, "neurons")["fig-a-14"] == "measured"
-    assert contents(own, "neurons")["fig-a-13"] == "stand-in"
+    assert contents(own, "neurons")["fig-a-13"] == "digits"
+    own["neurons"]["mnist"]["pictures"]["data"] = {"set": "mnist"}
+    assert contents(own, "neurons")["fig-a-13"] == "stand-in"  # at another size, say
     own["injected"]["mnist"]["pictures"]["original"] = True
     own["injected"]["cifar10"] = own["injected"]["mnist"]
     found = contents(own, "injected")
     assert found["fig-a-22"] == found["fig-a-20"] == "measured"
     cells = own["injected"]["cifar10"]["students"]["cells"]
-    own["injected"]["cifar10"] = {"pictures": {"original": True}, "students": {
+    own["injected"]["cifar10"] = {"pictures": {"original": True, "data": {}}, "students": {
         "cells": {"gaussian": cells["gaussian"]}
     }}  # fmt: skip
     assert contents(own, "injected")["fig-a-20"] == "stand-in"  # not without its other shares

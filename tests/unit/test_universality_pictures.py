@@ -182,8 +182,9 @@ def planted(fall: float, rise: float) -> pd.DataFrame:
         level = 0.4 + percent / 1000 + replicate / 100
         for arm in ("raw input", "random features", "untrained"):
             rows.append((arm, 0, task, percent, replicate, level - 0.1))
-        for arm, mixture in product(("moco", "simsiam"), (1, 2, 3)):
+        for arm, mixture in product(("moco", "moco grown", "simsiam"), (1, 2, 3)):
             own = -fall if task == 0 else (3 * rise + fall) / 2
+            own *= 2 if arm == "moco grown" else 1  # changes more, so that the other is the worse
             value = level + own * (mixture - 1)
             # the network at its start and pixels are measured with every method
             rows += [(arm, mixture, task, percent, replicate, value)] * 2

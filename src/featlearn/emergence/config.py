@@ -183,5 +183,7 @@ def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
         given = [cell and cell["injected"] == "pictures" for cell in cells]
         if all(given) and all(one["others"]["original"] for one in both if one):
             own.add("tiny-imagenet")
-    return {name: "measured" if own.issuperset(sets.split()) else "stand-in"
+    kinds = {name: one["data"].get("kind") for name, one in pictured(emergence, experiment).items()}
+    return {name: "measured" if own.issuperset(sets.split())
+            else "digits" if {kinds.get(one) for one in sets.split()} == {"digits"} else "stand-in"
             for name, sets in SETS[experiment].items()}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A small network on cached features of a frozen encoder (section F.3.3, "adapter").
+"""A small network on cached features of a frozen encoder (section F.3.4, "adapter").
 
 Linear - ReLU - linear, then a linear classifier. Tensors carry a leading axis P = labels x R. The
 NT-Xent loss of two augmented copies of the batch, where it has a weight, is taken at its output.

@@ -11,7 +11,7 @@ from featlearn.core.run import exhibits
 from featlearn.core.run.exhibits import CONFIG, Exhibit, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.evidence.catalogue` says what follows from it.
-CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
+CONTENTS = ("measured", "drawn", "stand-in", "digits", "needs-data", "quoted")
 #: Files of an exhibit, by its kind.
 ENDS = {"figure": ("svg", "png"), "table": ("parquet", "md")}
 

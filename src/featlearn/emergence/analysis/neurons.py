@@ -76,7 +76,7 @@ def neuron_directions(values: pd.DataFrame) -> Table:
     """How many directions the neurons share
 
     *What to see:* two opposite groups are one direction, four groups along two orthogonal lines two, 50 random weights
-    of 64 pixels about 28. Directions: participation ratio of the squared singular values of the normalised weights.
+    of $d$ pixels about $50 d / (50 + d)$. Directions: participation ratio of the squared singular values of the normalised weights.
     Start: its scale, 1 the usual one. Below: converged heads.
     """
     values = values.rename(columns={"cell": "pictures"})

@@ -228,7 +228,7 @@ def measure(job: Job) -> Results:
 
 def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:
     """:data:`STAGES`, and where the classes are unequal the network that does not weigh them."""
-    equal = cell["data"].get("negative_share", 0.5) == 0.5
+    equal = abs(Law.from_config(cell["data"]).positive_share - 0.5) < 1e-9
     return STAGES if equal else {**STAGES, "unweighted": "training"}
 
 
@@ -346,15 +346,15 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:
-    """The first step, ``eta a_i T``, against Lemma 2.6: ``T_j = beta gamma / scale`` on A alone."""
+    """The first step, ``eta a_i T``, against Lemma 2.6: ``T_j = beta gamma / scale`` for j in A."""
     law, first, pairs = problem.law, problem.practical[0], problem.cell["pairs"]
     schedule = Schedule.of(law, pairs, "practical")
     t = (first.q / (schedule.first_rate * problem.start.a[..., None]))[:, :pairs].double()
     z = problem.x["train"][:, :SHOWN] @ problem.start.rows[:, :pairs].mT
     beta = smoothed_and_slope(z, schedule.noise)[1].double().mean(1)
-    on = (t * problem.direction[:, None]).sum(-1)
-    size = law.weighted_gamma * law.relevant**0.5 / law.scale
-    error = (on / (beta * size) - 1).abs()
+    relevant = problem.world.relevant.to(t.device)[:, None].expand(-1, pairs, -1)
+    size = law.weighted_gamma / law.scale
+    error = (t.gather(2, relevant) / (beta[..., None] * size) - 1).abs().amax(-1)
     ledger.add(problem, "one_step", "lemma_error", medians(error))
 
 

@@ -122,7 +122,7 @@ class Attention(Claims):
     def answers(self):
         """every layer answers half of the inputs of orbits that it was not taught"""
         last = self.accuracies["step"] == self.accuracies.groupby("cell")["step"].transform("max")
-        new = pick(self.accuracies[last], part="new").groupby("cell")["value"].mean()
+        new = pick(self.accuracies[last], part="new").groupby("cell")["value"].min()
         return new.reindex(list(WAVES)).fillna(0).min(), 0.5
 
     @claim("{figure}", "share of the power of a map, mean over all heads, {words}",

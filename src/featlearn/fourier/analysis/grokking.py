@@ -164,13 +164,13 @@ class Grokking(Claims):
 
     @claim("ours (eq. 4.2)", "share of polynomial networks that answer within the steps, split at random "
            "minus by orbits, 3 numbers", low=0.5, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           artefact=f"{FOLDER}/three-passages.parquet", baselines="of_two", changed="Stands in place of a control that failed "
+           artefact=f"{FOLDER}/three-passages.parquet", baselines="of_others", changed="Stands in place of a control that failed "
            "at 7.3 octaves, of which NEVER counted as ten; the band is of the share.")  # fmt: skip
     def orbits_are_harder(self):
         """A network to which a permutation is another input generalises less often to whole orbits, too.
 
         Half of the networks. Where this holds, leakage alone does not explain the delay by orbits: they also
-        teach half as many sums. With three times the length by orbits at most two thirds were right.
+        teach half as many sums.
         """
         return self.harder("three")
 
@@ -180,9 +180,9 @@ class Grokking(Claims):
         wide = own.pivot_table(index="replicate", columns="split", values="censored")
         return wide["orbits"] - wide["tuples"]
 
-    def of_two(self):
-        """The same networks with two numbers, whose orbits are pairs."""
-        return {"2 numbers": self.harder("two").mean()}
+    def of_others(self):
+        """The same with two numbers, whose orbits are pairs, and with four, where neither split may answer."""
+        return {f"{k} numbers": self.harder(cell).mean() for k, cell in ((2, "two"), (4, "four"))}
 
     @claim("ours, behind Figure 4.4", "accuracy on test inputs that are a permutation of one for training minus on "
            "the others, when the training inputs are first fitted, 2 numbers", low=0.1, high=1.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -92,8 +93,10 @@ class Margins(Claims):
     def last(self, quantity, cell="full", arm="penalty"):
         return last(self.curves, quantity, cell=cell, arm=arm)
 
-    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training", low=0.95, high=1.0,
-           paper_says="“we give the closed form of the maximum margin of a network”")  # fmt: skip
+    @claim("Theorem 4.9, Lemma 4.7", r"least margin over $\gamma^*$, 3 inputs, all for training", low=0.95, high=1 + 1e-5,
+           paper_says="“we give the closed form of the maximum margin of a network”", possible=(-np.inf, 1 + 1e-5),
+           changed="The end is that of margin-never-above, after four times the steps had .99990 and an interval "
+           "beyond the largest margin.")  # fmt: skip
     def margin_reached(self):
         """Training with a small penalty on the norm finds the maximum margin.
 
@@ -135,7 +138,7 @@ class Margins(Claims):
 
     @claim("section C.10.1, the comparison is ours", "share of the active neurons of one frequency, penalty minus "
            "weight decay, paired, 3 inputs, half of all for training", low=0.3, high=1.0, kind=OBSERVATION,
-           possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
+           possible=DIFFERENCE_OF_SHARES, out_of_reach=DECAYED, changed=PILOTED, baselines="of_all")  # fmt: skip
     def penalty_not_decay(self):
         r"""The thesis' $\lambda$ makes circuits as a penalty on the norm, and none as weight decay of the
         same number.
@@ -145,10 +148,18 @@ class Margins(Claims):
         return self.last("single", "decay") - self.last("single", "decay", "weak-decay")
 
     @claim("ours", "share of the active neurons of one frequency, strong weight decay, 3 inputs, half of all for "
-           "training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE, out_of_reach=DECAYED, changed=PILOTED)  # fmt: skip
+           "training", low=0.9, high=1.0, kind=OBSERVATION, possible=SHARE, out_of_reach=DECAYED, changed=PILOTED,
+           baselines="of_all")  # fmt: skip
     def strong_decay_too(self):
         """Strong weight decay makes neurons of one frequency, too.
 
         Nine tenths, as a vector counts as pure; a pilot had all.
         """
         return self.last("single", "decay", "strong-decay")
+
+    def of_all(self):
+        """The dead neurons counted, too."""
+        own = pick(self.neurons, cell="decay", moment="end")
+        found = own.groupby("arm")[["single", "active"]].mean()
+        return {f"{arm}, {words} of all": found[column][arm] for arm in found.index
+                for column, words in (("single", "one frequency"), ("active", "active"))}  # fmt: skip

@@ -111,7 +111,7 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 )
 @figure(
     "fig-g-2",
-    arms="full,snapkv,gemfilter,safe",
+    arms="full,snapkv,gemfilter,forced,safe",
     what="Figure G.2: needles by GemFilter as printed and by our safe variant",
     seen='trained networks, differences: {{ said("gemfilter/trained-safe-comparable", holds="on the shortest prompts safe '
     'keeps up with all keys and values", fails="on the shortest prompts safe does not keep up with all keys and values") '
@@ -274,8 +274,8 @@ RECIPE = (
     "kept."
 )
 LAYERS = (
-    "Added with four layers in place of two, whose filter was the last, after two networks of four on other "
-    "prompts; fresh networks. Ten, after desk with four left these undecided."
+    "Added with four layers in place of two, whose filter was the last, after two networks of four, which are among "
+    "the ten. Ten, after desk with four left these undecided."
 )
 VARIANT = (
     "Kind and sentence, after a run was published: a theorem before, but the variant is ours, and "
@@ -475,13 +475,17 @@ class Trained(StandIn):
     @claim("ours, on Algorithm 2", "exact answers, literal rule minus all keys and values, n = {short}",
            low=-1, high=-0.1,
            changed="Kind and direction, after a published run: a theorem that failed before, but the thesis says so "
-           "of models whose selection keeps the question.")  # fmt: skip
+           "of models whose selection keeps the question.", baselines="with_ends")  # fmt: skip
     def trained_literal_rule(self):
-        """By the printed rule of Algorithm 2 alone a trained network drops its question, and answers less.
+        """By the printed rule of Algorithm 2 alone a trained network answers less.
 
         A tenth less would be comparable. A pilot of four layers had .05 against .85.
         """
         return self.minus("gemfilter", "full", "short")
+
+    def with_ends(self):
+        """The same where BOS and the last two tokens are kept."""
+        return {"BOS and question kept": self.minus("forced", "full", "short").mean()}
 
     @claim("ours", "exact answers, safe minus all keys and values, n = {short}", low=-0.1)
     def trained_safe_comparable(self):

@@ -100,11 +100,10 @@ class Baselines(Claims):
         return pick(self.accuracies, noise=judged["noise"], dimension=judged["dimension"])
 
     def leads(self):
-        """Of the network over each method that is drawn."""
+        """Of the network over each other method."""
         network = per_replicate(self.here(), method="network")
-        others = [name for name in self.here()["method"].unique() if name in LOOKS]
         return {f"lead over {name}": network - per_replicate(self.here(), method=name)
-                for name in others if name != "network"}  # fmt: skip
+                for name in self.here()["method"].unique() if name != "network"}  # fmt: skip
 
     @claim("Theorem B.42", r"test accuracy minus the better of own start and tangent kernel, $\sigma_B = {noise}$, "
            r"$d = {dimension}$, same {inputs} inputs", low=0.1, high=0.5, kind=THEOREM, baselines="leads",
@@ -134,7 +133,7 @@ class Baselines(Claims):
         method of the panel of baselines.
 
         Three in a hundred. We expect it to fail: the label is a quadratic form of the input. A larger
-        network comes nearer (a pilot with four times the neurons: .015 behind); with the inputs that
+        network comes nearer (four times the neurons: .003 behind); with the inputs that
         the theorem asks for the kernels err as little as Bayes.
         """
         return per_replicate(self.here(), method="network") - best_of_panel(self.here())

@@ -249,7 +249,7 @@ class Prompts(Claims):
     def full_matrices_lighter(self):
         """A search from random starts finds full matrices of less norm than diagonal heads.
 
-        Below 1; both are upper bounds, so that it is no proof. 1 where neither finds a margin.
+        Below 1; both are upper bounds, so that it is no proof. 1 where one of them finds no margin.
         """
         found = self.norms.pivot_table(index="replicate", columns="arm", values="value")
-        return (found["full"] / found["diagonal"]).fillna(1)
+        return (found["full"] / found["diagonal"]).where(np.isfinite(found).all(axis=1), 1)

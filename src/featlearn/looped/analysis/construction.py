@@ -48,7 +48,9 @@ ABLATIONS = {
 
 
 @figure()
-def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues) -> Figure:
+def fig_8_1(
+    curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValues, config: Config
+) -> Figure:
     r"""Figure 8.1: is the bound on the loops' error tight?
 
     *What to see:* {{ said("looped/tight-as-printed", holds="the bound is tight, slope over bound", fails="the bound is
@@ -69,7 +71,7 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, paper_values: PaperValu
         own = pick(curves, examples=n).groupby("loop")[["exact", "run", "bound"]].mean()
         kappa = pick(prompts[prompts["replicate"] < trials], examples=n)["kappa"]
         words = rf"$n$ = {n}, $\kappa$ = {kappa.mean():.2f}"
-        if n in printed.index:
+        if n in printed.index and config["dimension"] == PRINTED[0]:
             words += f" ({printed[n]:g})"
         for ax, column, share in zip(axes, ("run", "exact"), (0.5, 1), strict=True):
             ax.plot(own.index, own[column], color=colour, label=words)

@@ -223,8 +223,8 @@ class Domains(Claims):
         "images; then all cells of the map as features, 200 steps, five trials instead of three, and "
         "the Frobenius norm as a control, after a tour in which ERM learned 76 %; then eight trials, "
         "after desk with five left gain-erm undecided, which by its spread seven would decide. Bands "
-        "of gains kept. Then 1000 steps and five trials in place of 200 and eight, after other streams in which gains "
-        "had grown to .020 (1000 steps) and .05 (2000); finer weights, fresh streams, bands kept."
+        "of gains kept. Then 1000 steps and five trials in place of 200 and eight, after runs on the same streams in "
+        "which gains had grown to .020 (1000 steps) and .05 (2000); finer weights, bands kept; seed 1 is fresh."
     )
 
     def best(self, column):
@@ -243,7 +243,7 @@ class Domains(Claims):
            low=LEARNED, high=1, possible=SHARE,
            changed="The least of all algorithms at the last step is judged, not ERM.")  # fmt: skip
     def domains_are_learned(self):
-        """Every algorithm but the one of the printed weight learns its training domains.
+        """Every algorithm but those of the printed weight learns its training domains.
 
         Else it had too few steps. An earlier ERM had .76; in pilots on other streams all but Mixup reach .998
         in 200 steps, Mixup .96 to .98.
@@ -333,7 +333,7 @@ class Domains(Claims):
         """From step 500 on, when the network has learned, the listing's sum at weight .01 raises the accuracy of ERM in
         unseen domains.
 
-        The sign of the printed gains. On other streams it cost .008, with .024 either way. ERM's best checkpoint may
+        The sign of the printed gains. Shorter trainings lost .008, with .024 either way. ERM's best checkpoint may
         lie before step 500, that of the penalty not.
         """
         # from weights that were trained before, the printed arm is this one
@@ -353,7 +353,7 @@ class Ranks(Claims):
          "more": "(This quantity has a unit: it falls also where features only shrink.)",
          "paper_says": "“The stable rank will decrease when we have a stronger nuclear norm regularizer”"},
         {"rank": "standard", "what": r"$\|M\|_F^2 / \|M\|_2^2$", "kind_changed": "",
-         "more": "Expected to fail: four trainings on other streams rose, .94 or more, up to the weight "
+         "more": "Expected to fail: four shorter trainings rose, .94 or more, up to the weight "
          "that no longer learns."},
         {"rank": "centred", "what": r"$\|M\|_F^2 / \|M\|_2^2$ of centred features", "more": "",
          "kind_changed": ""},

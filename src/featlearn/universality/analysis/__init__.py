@@ -40,6 +40,8 @@ TWENTY = (
 )
 #: The same of claims that a stand-in does not refute.
 NOTHING = f"{TWENTY} {REFUTES_NOTHING}"
+#: The same of claims on pictures.
+EPOCHS = " Of as many epochs, too, after published runs of as many steps, which show the target less often."
 #: Whose words several claims on Figures 7.1 and 7.3 quote.
 AVERAGE_INCREASES = "“the average test accuracy on all pre-training datasets increases”"
 TARGET_DECREASES = "“the test accuracy on the specific target task decreases”"
@@ -100,11 +102,13 @@ class Pictures(Claims):
         return np.asarray(own[own["task"] < tasks].groupby("replicate")["value"].mean())
 
     def change(self, *, every: bool, percent: int = ALL) -> np.ndarray:
-        """Accuracy after all sets less that after the target, on average or on the target."""
+        """Accuracy after all sets less that after the target, on average or on the target; of as many
+        steps and as many epochs the worse."""
         last = int(self.pictures["mixture"].max())
         tasks = last if every else 1
-        after, before = (self.mean("moco", mixture, tasks, percent) for mixture in (last, 1))
-        return after - before
+        changes = (self.mean(arm, last, tasks, percent) - self.mean(arm, 1, tasks, percent)
+                   for arm in ("moco", "moco grown"))  # fmt: skip
+        return (np.minimum if every else np.maximum)(*changes)
 
     def lead(self, percent: int) -> np.ndarray:
         """Accuracy on the target, pre-trained on it, less the best of what learns nothing."""

@@ -20,6 +20,7 @@ from featlearn.core.evidence.frames import pick
 from featlearn.core.run.exhibits import figure
 from featlearn.universality.analysis import (
     AVERAGE_INCREASES,
+    EPOCHS,
     FEW,
     LOOKS,
     NAMES,
@@ -77,8 +78,8 @@ class Pictures(Readings):
     out_of_reach = stand_in(SIZES)
 
     @claim("Figure 7.1", "accuracy after pre-training on all sets less that on the target alone, the {worse} "
-           "of that with 5 % of the labels and with all", id="pictures-{curve}-{verb}",
-           changed=MERGED.format(id="pictures-{curve}-{verb}", other="few-labels"), each=[
+           "of 5 % of the labels and all, of as many steps and as many epochs", id="pictures-{curve}-{verb}",
+           changed=MERGED.format(id="pictures-{curve}-{verb}", other="few-labels") + EPOCHS, each=[
         {"curve": "target", "verb": "falls", "low": -1, "high": -0.02, "worse": "larger",
          "what": "accuracy on the target pictures", "paper_says": TARGET_DECREASES,
          "why": "The band of the vectors; a pilot on other streams: a fall of .09."},

@@ -6,6 +6,8 @@ pre-trained: raw pixels, random features and the network at its start.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -18,6 +20,7 @@ from featlearn.universality.labelled import in_spans, probed
 from featlearn.universality.methods import (
     Body,
     Recipe,
+    SimCLR,
     Weights,
     encode,
     hidden_layer,
@@ -99,7 +102,22 @@ def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> Rows:
         heads = streams(f"heads-{method}")
         own = pretrain(repeated(begun, len(sets)), views, recipe, heads, body=body)
         rows += _probes(config, laid.parts, method, list(spans), own.encode)
+        if method != "moco":  # which claims judge
+            continue
+        grown = []  # as the thesis: a union of sets in as many epochs, each set is seen as often
+        for span, pool in zip(spans, pools, strict=True):
+            draws, heads = (streams(f"{part}-{method}-{span}") for part in ("pairs", "heads"))
+            views = pairs(images, [pool], config["batch"], laid.sight, draws)
+            longer = replace(recipe, steps=span * recipe.steps)
+            grown.append(pretrain(repeated(begun, 1), views, longer, heads, body=body))
+        rows += _probes(config, laid.parts, f"{method} grown", list(spans), partial(_each, grown))
     return rows
+
+
+def _each(methods: list[SimCLR], x: Tensor) -> Tensor:
+    """What each of them makes of its part of the views."""
+    parts = zip(methods, x.chunk(len(methods)), strict=True)
+    return torch.cat([method.encode(part) for method, part in parts])
 
 
 def _probes(

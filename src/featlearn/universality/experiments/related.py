@@ -1,4 +1,4 @@
-"""Pre-training on pools of samples, by how much of it is related to the target (section F.3.4).
+"""Pre-training on pools of samples, by how much of it is related to the target (section F.3.3).
 
 A pool is drawn once, without labels, and used at every step. *related* has all, half or a fifth of
 the target's samples; *own* its labelled ones; *kinds* a fixed number of others, of few tasks or

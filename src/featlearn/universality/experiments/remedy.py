@@ -1,4 +1,4 @@
-"""Uses of a pre-trained network when labels of the target come (sections 7.4, F.3.5).
+"""Uses of a pre-trained network when labels of the target come (sections 7.3.3, F.3.4).
 
 A linear probe (LP), fine-tuning, fine-tuning with the contrastive loss ("Ours" in the thesis), and
 that loss alone before a probe (CR then LP); from every mixture, at every number of labels.
