@@ -127,16 +127,16 @@ def machines(folder: Path) -> str:
             if asked in every.index
         ),
         "",
-        f"Each number is of {len(columns)} machines, the least to the largest. "
+        f"A range is over {len(columns)} machines, a single number of one. "
         "`python -m bench` measures them.",
         "",
         "<details><summary>All comparisons</summary>",
         "",
         "Each number is work over peer, both measured by turns within one run, most of them times: "
         "2 is twice as long as the peer, or twice as many where it says a second; in brackets "
-        "quartiles over the turns. *Wanted* is the aim that was set before: a rival in the place "
-        "of the work takes at least so many times as long (>=), our work at most so many (<=); a "
-        "line without an aim is not judged. Tables behind each line, and the distance to the aim: "
+        "quartiles over the turns. *Wanted* is the aim, which for loops and steps was tightened "
+        "after they ran: a rival in the place of the work takes at least so many times as long "
+        "(>=), our work at most so many (<=); a line without an aim is not judged. Tables behind each line, and the distance to the aim: "
         f"{'; '.join(said)}.",
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),

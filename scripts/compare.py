@@ -38,10 +38,13 @@ def _ledger(results: Path, files: bool) -> pd.DataFrame:
 
 
 def _edited(results: Path) -> list[Path]:
-    """Files of a run that its list names and that have another SHA-256; of a published one all."""
-    listing = results / (LISTING if (results / LISTING).is_file() else "checksums.txt")
+    """Files of a run that its list names and that have another SHA-256; of a published one all,
+    also those that are gone. Of a run, :func:`differences` names these."""
+    published = (results / LISTING).is_file()
+    listing = results / (LISTING if published else "checksums.txt")
     files = {results / name: value for name, value in read_checksums(listing).items()}
-    return [file for file, value in files.items() if file.is_file() and digest(file) != value]
+    return [file for file, value in files.items()
+            if (digest(file) != value if file.is_file() else published)]  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

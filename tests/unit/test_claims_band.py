@@ -175,10 +175,11 @@ def test_a_claim_gives_one_number_a_replicate():
         assert count_of(np.linspace(0, 1, count), few)["replicates"] == count
     one = STEPS[(STEPS["arm"] == "a") | (STEPS["replicate"] < 1)]
     assert count_of([0.5], one)["replicates"] == 1
+    one = one[one["arm"] == "a"].assign(step=lambda own: own["step"] * own["replicate"])
     with pytest.raises(ValueError, match="one number a replicate"):  # no setting: a number
-        count_of(
-            [0.5], one[one["arm"] == "a"].assign(step=lambda own: own["step"] * own["replicate"])
-        )
+        count_of([0.5], one)
+    with pytest.raises(ValueError, match="one number a replicate"):  # as the config has it
+        count_of(values, STEPS[["step"]], {"replicates": 10})
     for value, verdict in ((0.9, HOLDS), (0.75, HOLDS), (0.0, UNDECIDED)):  # or a tie
         assert count_of([value] * 10, STEPS)["verdict"] == verdict
     row = judged(0.0, 1.0, (0.5,), statistic="exact")

@@ -110,6 +110,8 @@ def test_a_run_is_like_itself_but_for_a_file_that_differs_or_was_edited(first, t
     code, text, _ = call("compare", first, first, "--files")
     assert code == 1
     assert f"{first}/p/a.svg: not" in text
+    (first / "published.txt").write_text("other  p/gone.md\n")
+    assert f"{first}/p/gone.md: not" in call("compare", first, first, "--files")[1]
 
 
 def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path, call):

@@ -338,7 +338,7 @@ def test_no_code_or_rule_of_the_project_runs_text_starts_shells_or_unpickles():
 )
 def test_snakemake_itself_gets_no_config_that_would_run(here, snakefile, more, tmp_path):
     """Nor in a folder that holds, beside it, what looks like our guard."""
-    guard = tmp_path / "src" / "featlearn" / "core" / "guard.py"
+    guard = tmp_path / "src" / "featlearn" / "core" / "run" / "guard.py"
     guard.parent.mkdir(parents=True)
     guard.write_text(f"open({str(tmp_path / 'owned')!r}, 'w')\ntemplate_fault = lambda words: ''\n")
     config = tmp_path / "evil.yaml"

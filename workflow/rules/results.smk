@@ -41,6 +41,7 @@ rule catalogue:
     params:
         code=code("core.evidence.catalogue"),
         command=COMMAND,
+        papers=config["papers"],
     script:
         str(ROOT / "scripts" / "catalogue.py")
 

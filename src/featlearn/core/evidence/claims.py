@@ -450,8 +450,7 @@ def check_count(
                     least = 1 if pd.api.types.is_numeric_dtype(frame[name]) else 0
                     counts |= {*some[some > least]} if most > 1 else set()
     named = {*_counts(config)}
-    many = counts and len(values) > 1
-    for known, place in ((counts, ""), (named if many else (), " in the config")):
+    for known, place in ((counts, ""), (named if len(values) > 1 else (), " in the config")):
         if known and len(values) not in known:
             allowed = ", ".join(map(str, sorted(known)))
             raise ValueError(
