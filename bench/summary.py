@@ -136,7 +136,8 @@ def machines(folder: Path) -> str:
         "2 is twice as long as the peer, or twice as many where it says a second; in brackets "
         "quartiles over the turns. *Wanted* is the aim, which for loops and steps was tightened "
         "after they ran: a rival in the place of the work takes at least so many times as long "
-        "(>=), our work at most so many (<=); a line without an aim is not judged. Tables behind each line, and the distance to the aim: "
+        "(>=), our work at most so many (<=); a line without an aim is not judged. Tables behind "
+        "each line, and the distance to the aim: "
         f"{'; '.join(said)}.",
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),
