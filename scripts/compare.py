@@ -18,6 +18,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from featlearn.command import printable
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.evidence.claims import FAILS, HOLDS
 from featlearn.core.files import digest
@@ -65,16 +66,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     for here, there, ledger in zip((first, second), (second, first), runs, strict=True):
         for claim in here.loc[~here["claim"].isin(there["claim"]), "claim"]:
-            print(f"{claim}: only in {ledger}")
+            print(printable(f"{claim}: only in {ledger}"))
     files: list[str] = []
     found = changed(first, second)
     other = found[found["first"] != found["second"]]
     for row in other.itertuples():
         one, two = f"{row.first} at {row.measured_first}", f"{row.second} at {row.measured_second}"
-        print(f"{row.claim}: {one}, {two}")
+        print(printable(f"{row.claim}: {one}, {two}"))
     for row in found.drop(other.index).itertuples():
         both = f"{row.measured_first} and {row.measured_second}"
-        print(f"{row.claim}: {row.first} in both, but {both}")
+        print(printable(f"{row.claim}: {row.first} in both, but {both}"))
     if options.files:
         ours, others = (read_checksums(results / "checksums.txt") for results in runs)
         files = differences(ours, others, f"in {options.second}")

@@ -1,8 +1,4 @@
-"""Any config or sweep is run or refused in words: no traceback, no hang, no name that leaves.
-
-The smoke config with values replaced, keys lost and keys added, through all checks that stand
-before the first job.
-"""
+"""Any config or sweep is run or refused in words: no traceback, no hang, no name that leaves."""
 
 import contextlib
 import copy

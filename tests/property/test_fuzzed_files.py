@@ -1,8 +1,6 @@
 """Any bytes are read or refused in words: data sets, weights, checkpoints, artefacts.
 
-Sound files of each kind with bytes turned, cut, put in and repeated, and bytes that are no file of
-any kind. Nothing hangs (a hang would end by the limit of the test run), no other error than ours
-comes out, and nothing is written but the cache.
+A hang would end by the limit of the test run; nothing is written but the cache.
 """
 
 import io

@@ -232,9 +232,10 @@ def test_weights_of_another_architecture_are_refused_by_the_first_tensor_that_di
 
 @pytest.mark.parametrize("command", ["predict", "cam", "export"])
 @pytest.mark.parametrize(("header", "tensor", "fault"), [
-    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std.1 must be more than 0, got 0.0"),
+    ({"std": [0.2, 0.0, 0.2]}, 0.0, "std.1 must be at least 1e-06, got 0.0"),
     ({}, float("nan"), "must hold finite numbers"),
     ({}, float("inf"), "must hold finite numbers"),
+    ({"mean": [1e39] * 3}, 0, "mean.0 must be at most 1000000.0"),
 ])  # fmt: skip
 def test_weights_that_answer_nothing_are_refused(here, command, header, tensor, fault, capsys):
     weights = read_tensors("c.safetensors")
@@ -244,6 +245,14 @@ def test_weights_that_answer_nothing_are_refused(here, command, header, tensor, 
     write_tensors(Described(tensors, **weights.about | header), "bad.safetensors")
     assert main([command, "bad.safetensors", "out.pt2" if command == "export" else "a.png"]) == 2
     assert fault in capsys.readouterr().err
+
+
+def test_an_answer_that_overflows_is_none(here, capsys):
+    weights = read_tensors("c.safetensors")
+    huge = {name: own + (3e38 if own.is_floating_point() else 0) for name, own in weights.items()}
+    write_tensors(Described(huge, **weights.about), "huge.safetensors")
+    assert main(["predict", "huge.safetensors", "a.png"]) == 2
+    assert "huge.safetensors: must answer numbers" in capsys.readouterr().err
 
 
 def test_names_of_classes_write_no_line_of_their_own(here, capsys):

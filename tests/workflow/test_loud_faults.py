@@ -1,8 +1,4 @@
-"""A fault in what a paper declares is told by name: while the plan is made, or before it computes.
-
-On the frame and the paper of the template alone. Each fault would else end in a run that succeeds
-without what was forgotten, or fails after what was long.
-"""
+"""A fault in what a paper declares is told by name: while the plan is made, or before it computes."""
 
 import pytest
 

@@ -1,8 +1,4 @@
-"""The frame of the workflow around the paper of ``template/`` alone: a run takes seconds.
-
-The same Snakefile, rules, scripts and library as in the repository, without its papers. A test that
-is about the frame, and not about what a paper says, breaks something here and looks what is told.
-"""
+"""The frame of the workflow around the paper of ``template/`` alone: a run takes seconds."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def printable(error: Exception) -> str:
+def printable(error: object) -> str:
     """A message without what a terminal would obey: names of files stand in it."""
     return "".join(
         one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
@@ -140,5 +140,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except (FeatlearnError, OSError) as error:
         print(f"featlearn {options.command}: {printable(error)}", file=sys.stderr)
         return REFUSED
+    except MemoryError:
+        print(f"featlearn {options.command}: needs more memory than there is", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130

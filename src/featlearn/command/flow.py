@@ -121,16 +121,13 @@ def followed(command: Sequence[str]) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """What ``snakemake`` makes, here."""
-    settings = settings_of(options.set)
-    if options.scale:
-        settings["scale"] = options.scale
+    settings = settings_of(options.set) | ({"scale": options.scale} if options.scale else {})
     files = [options.configfile] if options.configfile else []
     if files and not Path(files[0]).is_file():
         raise FeatlearnError(f"{files[0]}: no such config file")
     code = snakemake(options.targets, options, files, settings)
     if code == 0 and not options.dry_run and not options.targets and not files:
-        name = settings.get("run") or settings.get("scale", "tour")
-        print(f"Open results/{name}/report/index.html")
+        print(f"Open {load(settings, workflow())['results']}/report/index.html")
     return code
 
 
@@ -148,13 +145,11 @@ def images(options: argparse.Namespace) -> int:
 
 
 def verify(options: argparse.Namespace) -> int:
-    """See ``scripts/verify.py``."""
     here = ["--here"] if options.here else []
     return _script("verify.py", "--scale", options.scale, "--cores", options.cores, *here)
 
 
 def compare(options: argparse.Namespace) -> int:
-    """See ``scripts/compare.py``."""
     return _script("compare.py", options.first, options.second, *["--files"] * options.files)
 
 

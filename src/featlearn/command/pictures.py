@@ -79,7 +79,6 @@ def cam(options: argparse.Namespace) -> int:
             f"--out {out}: {error.strerror}; expected a folder that may be written, or a new name"
         ) from error
     taken: set[str] = set()
-    done = 0
     for names, pixels in _decoded(network, files):
         shots = torch.cat([pixels, overlay(pixels, heat_maps(network, pixels))], 3)
         for name, shot in zip(names, shots, strict=True):
@@ -92,8 +91,7 @@ def cam(options: argparse.Namespace) -> int:
             file = out / f"{own}-cam.png"
             Image.fromarray(shot.permute(1, 2, 0).contiguous().numpy()).save(file)
             print(shown(file))
-            done += 1
-    return int(done < len(files))
+    return int(len(taken) < len(files))
 
 
 def predict(options: argparse.Namespace) -> int:
@@ -107,6 +105,8 @@ def predict(options: argparse.Namespace) -> int:
     done = 0
     for names, pixels in _decoded(network, files):
         for name, row in zip(names, network(pixels), strict=True):
+            if not row.isfinite().all():
+                raise FeatlearnError(f"{options.weights}: must answer numbers, got {row.tolist()}")
             best = int(row.argmax())
             label = shown(network.classes[best])  # a stranger's file names the classes
             print(f"{shown(name)}\t{label}\t{float(row[best]):.4f}", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,10 +20,8 @@ def value_in(text: str) -> Any:
     """A value of a key as YAML has it; ``1e-3`` is a number too."""
     value = yaml_value("sweep", text)
     if isinstance(value, str):
-        try:
+        with contextlib.suppress(ValueError):
             return float(value)
-        except ValueError:
-            return value
     return value
 
 
@@ -88,16 +87,11 @@ def _turn(options: argparse.Namespace, ends: Any, run: Callable[[list[float]], P
     def verdicts(values: list[float]) -> list[str]:
         nonlocal table
         table = run(values) / "table"
-        return verdicts_of(table.with_suffix(".parquet"), values)
+        frame = read_parquet(table.with_suffix(".parquet"))  # of one key and one claim
+        known = dict(zip(frame.iloc[:, 0], frame["verdict"], strict=True))
+        return [known[value] for value in values]
 
     low, high = sweeps.bisected(ends[0], ends[1], verdicts, options.accuracy, options.log)
     told = " and ".join(f"{value} ({verdict})" for value, verdict in (low, high))
     words = "turns" if low[1] != high[1] else "does not turn"
     return f"{options.until_turns} {words} between {told}. Open {table}.md"
-
-
-def verdicts_of(table: Path, values: Sequence[float]) -> list[str]:
-    """The verdict at each value of the one key, of a table with one claim."""
-    frame = read_parquet(table)
-    known = dict(zip(frame.iloc[:, 0], frame["verdict"], strict=True))
-    return [known[value] for value in values]

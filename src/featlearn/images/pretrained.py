@@ -45,8 +45,8 @@ HEADER: dict[str, Any] = {
         },
         "image_size": {"type": "integer", "minimum": 1, "maximum": LARGEST},
         "classes": {"type": "array", "items": {"type": "string"}},
-        "mean": {**_OF_CHANNELS, "items": {"type": "number"}},
-        "std": {**_OF_CHANNELS, "items": {"type": "number", "exclusiveMinimum": 0}},
+        "mean": {**_OF_CHANNELS, "items": {"type": "number", "minimum": -1e6, "maximum": 1e6}},
+        "std": {**_OF_CHANNELS, "items": {"type": "number", "minimum": 1e-6}},
     }
 }
 #: Largest image of a network of another library, which is tried out at this size and twice it.

@@ -30,7 +30,6 @@ PREFIXES = (
     *("encoder_q.", "module.encoder_q.", "base_encoder.", "module.base_encoder."),
     *("image_encoder.", "module.image_encoder."),
 )
-#: Names of classification heads.
 HEADS = ("fc.", "head.", "heads.head.", "classifier.")
 
 
@@ -69,10 +68,7 @@ def load_weights(
 
 
 def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) -> None:
-    """Refuse weights whose file says that they are of another encoder; shapes do not tell a stride.
-
-    Raises FeatlearnError, naming each option that differs.
-    """
+    """Refuse weights that say they are of another encoder: shapes do not tell a stride."""
     theirs = weights.about.get("encoder", {}) if isinstance(weights, Described) else {}
     own = encoder.built.get("encoder", {})
     if not theirs or not own:  # then the tensors alone tell
@@ -202,10 +198,7 @@ def _fit_positions(found: Weights, encoder: VisionTransformer) -> None:
 
 
 def interpolate_positions(positions: Tensor, grid: tuple[int, int]) -> Tensor:
-    """Positions of a square grid (1, N, D) for another grid: (1, h * w, D), bicubic.
-
-    Raises FeatlearnError if N is no square.
-    """
+    """Positions of a square grid (1, N, D) for another grid: (1, h * w, D), bicubic."""
     side = round(positions.shape[1] ** 0.5)
     if side * side != positions.shape[1]:
         raise FeatlearnError(f"{positions.shape[1]} positions; expected those of a square grid")

@@ -49,8 +49,6 @@ POINTS = 10
 #: In place of a letter that the font has not.
 UNSHOWN = "□"
 
-# --------------------------------------------------------------------------- statistics
-
 
 def wilson(share: float, images: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, for other test images of the same kind.
@@ -151,9 +149,6 @@ def _most_labels(predictions: pd.DataFrame) -> pd.DataFrame:
     most = predictions.groupby("data_set")["fraction"].transform("max")
     return predictions[(predictions["evaluation"] == "fine-tuned")
                        & (predictions["fraction"] == most)]  # fmt: skip
-
-
-# --------------------------------------------------------------------------- tables
 
 
 def cut(name: str, letters: int = LETTERS) -> str:
@@ -289,9 +284,6 @@ def detection(detections: pd.DataFrame) -> Table:
     heads = {"ap50": "AP50", "ap75": "AP75", "ap": "AP"}
     return Table(found, side_by_side(shown, ["data set", "encoder"], "quantity", heads),
                  f"As COCO counts it, mean over classes; after the sign: {SPREAD_KIND}.")  # fmt: skip
-
-
-# --------------------------------------------------------------------------- figures
 
 
 @cache

@@ -55,10 +55,7 @@ def fitting(folder: Path, images: int, size: int, replicates: int) -> dict[str, 
 
 
 def write_config(options: argparse.Namespace, changes: Mapping[str, Any], root: Path) -> Path:
-    """Say what is going to be done on a folder of pictures, and write the config of it.
-
-    ``options``: of the command line. ``changes``: of the config. ``root``: where the workflow lies.
-    """
+    """Say what is going to be done on a folder of pictures, and write the config of it."""
     folder = Path(options.folder)
     seen = _look(folder)
     name = options.name or re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_")
@@ -169,11 +166,7 @@ def steps_of(settings: Mapping[str, Any], train: int) -> tuple[int, int]:
 
 
 def estimate(settings: Mapping[str, Any], train: int, cores: int) -> float:
-    """Seconds of a run on one data set: a few steps of its trainings are timed here and now.
-
-    ``settings``: a group of the section ``real_images``, with its defaults. ``train``: number of
-    training images. ``cores``: that jobs share.
-    """
+    """Seconds of a run with ``train`` images: a few steps of each training are timed now."""
     from featlearn.core.seeds import seeded
     from featlearn.images.augment import Augment
     from featlearn.images.encoders import build_encoder

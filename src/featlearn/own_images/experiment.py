@@ -1,7 +1,4 @@
-"""Images of a user through the comparison: pre-train without labels, then probe and fine-tune.
-
-A folder of images, CIFAR-10, and all that :mod:`featlearn.images.data.datasets` opens.
-"""
+"""Images of a user through the comparison: pre-train without labels, then probe and fine-tune."""
 
 from __future__ import annotations
 
@@ -66,11 +63,7 @@ def as_on_disk(data: Mapping[str, Any]) -> dict[str, Any]:
 def open_roles(
     data: Mapping[str, Any], cache: PathLike, seed: int, name: str
 ) -> dict[str, ImageSet]:
-    """Training and test images; the same for all replicates, and for all sets of the same data.
-
-    ``name``: of the set, for messages. Raises FeatlearnError if files are missing, no image can be
-    used, or there are no labels of two classes.
-    """
+    """Training and test images; the same for all replicates, and for all sets of the same data."""
     # the stream has no name of the set: sets of the same data share their test images
     opened = open_splits(as_on_disk(data), cache, seed, "mrp", "real-images")
     classes = opened["train"].classes

@@ -68,18 +68,13 @@ def pretrain(job: Job) -> Results:
 def train(
     arguments: Mapping[str, Any], on: device, tells: bool = True
 ) -> tuple[dict[str, Tensor], pd.DataFrame]:
-    """Pre-train on one data set; weights of the encoder and history of the training.
-
-    ``arguments``: ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment; ``checkpoints``
-    where no job says where. ``on``: device. ``tells``: whether this process reports.
-    """
+    """Pre-train on one data set; weights of the encoder and history of the training."""
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)
-
     experiment = RealExperiment(name, settings, cache, seed, replicate, on)
     if not tells:
         experiment.label = None
-    kept = arguments.get("checkpoints")
+    kept = arguments.get("checkpoints")  # where no job says where
     encoder, history = experiment.pretrain(Path(kept) if kept else None)
     weights = described(
         encoder, experiment.augment, method_of(settings, PRETRAINED), experiment.origin
@@ -88,11 +83,7 @@ def train(
 
 
 def main(arguments: Mapping[str, Any]) -> None:
-    """What each of several processes does.
-
-    ``arguments`` are those of :func:`train`, with ``results`` and ``staging`` (paths of the job),
-    ``weights`` and ``history`` (where they are written), ``device`` and ``threads``.
-    """
+    """What each of several processes does, with the ``arguments`` of :func:`pretrain`."""
     follow(Path(arguments["results"]), Path(arguments["staging"]))
     prepared = prepare(arguments["device"], arguments["threads"])
     from featlearn.images.train.distributed import joined
@@ -105,10 +96,7 @@ def main(arguments: Mapping[str, Any]) -> None:
 
 
 class _Started:
-    """The replicate and the start of the encoder that a job's wildcards name.
-
-    ``about``: columns that say what a row was measured of.
-    """
+    """The replicate and the start of the encoder that a job's wildcards name."""
 
     def __init__(self, job: Job):
         name, self.start = job.wildcards.image_set, job.wildcards.start

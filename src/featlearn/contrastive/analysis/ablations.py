@@ -15,7 +15,6 @@ from featlearn.core.evidence.frames import pick
 from featlearn.core.evidence.stats import per_replicate
 from featlearn.core.run.exhibits import figure
 
-#: Arms, in words.
 ARMS = {
     "reference": "reference",
     "no-mask": "no mask",

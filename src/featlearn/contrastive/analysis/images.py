@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from featlearn.contrastive.images.config import (
     FIGURE_ARMS,
@@ -96,9 +98,6 @@ def bars(ax: Axes, own: pd.DataFrame, quantity: str, arms: Sequence[str], top: f
 
 def legend(drawn: Figure, arms: Sequence[str]) -> None:
     """Colours of the arms, below the figure."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     handles: list[Any] = [Patch(color=LOOKS[arm].colour, label=LOOKS[arm].words) for arm in arms]
     handles.append(Line2D([], [], color=COLOURS["ink"], linestyle="--", label=TITLES[START]))
     drawn.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
@@ -176,8 +175,6 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     t-SNE maps of the same fresh images, by class (top) and by mean colour (below). *Purity*: neighbours of the same
     class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
     """
-    from matplotlib.lines import Line2D
-
     arms, colours = FIGURE_ARMS["fig-3"], [*COLOURS.values()]
     marks: dict[Any, dict[str, Any]] = {
         label: {"color": colours[label % len(colours)],
@@ -295,7 +292,6 @@ class OfSet(Claims):
 
     @classmethod
     def made(cls, config):
-        """About every data set of the section ``contrastive.images``."""
         return [cls(name, config[name]) for name in ordered(config)]
 
     def at(self, figure: int, arm: str, quantity: str) -> np.ndarray:

@@ -60,15 +60,9 @@ share_interval = within(0, 1)
 
 
 def column(
-    ax: Axes,
-    at: float,
-    values: Any,
-    colour: str,
-    *,
-    width: float = 0.8,
-    label: str | None = None,
-    errorbar: Any = interval,
-) -> None:
+    ax: Axes, at: float, values: Any, colour: str, *,
+    width: float = 0.8, label: str | None = None, errorbar: Any = interval,
+) -> None:  # fmt: skip
     """Replicates at ``at``: dots, and their mean with its interval, of many as a bar."""
     seen = np.asarray(values, dtype=np.float64)
     few = seen.size <= FEW
@@ -87,15 +81,9 @@ def column(
 
 
 def rows(
-    ax: Axes,
-    frame: pd.DataFrame,
-    by: str,
-    *,
-    looks: Mapping[Any, Look],
-    value: str = "value",
-    first: int = 0,
-    errorbar: Any = interval,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, by: str, *,
+    looks: Mapping[Any, Look], value: str = "value", first: int = 0, errorbar: Any = interval,
+) -> None:  # fmt: skip
     """A row for each value of ``by`` from ``first`` on: dots are replicates, ticks means."""
     shown = {key: look for key, look in looks.items() if (frame[by] == key).any()}
     for place, (key, look) in enumerate(shown.items(), first):
@@ -112,18 +100,9 @@ def rows(
 
 
 def whiskers(
-    ax: Axes,
-    x: Any,
-    mean: Any,
-    half_width: Any,
-    colour: str,
-    *,
-    marker: str = "o",
-    line: str = "",
-    filled: bool = True,
-    across: bool = False,
-    label: str | None = None,
-) -> None:
+    ax: Axes, x: Any, mean: Any, half_width: Any, colour: str, *, marker: str = "o",
+    line: str = "", filled: bool = True, across: bool = False, label: str | None = None,
+) -> None:  # fmt: skip
     """Points with intervals, joined by a ``line`` or not; ``across`` lays these along x."""
     ends: dict[str, Any] = {
         "xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))
@@ -156,15 +135,9 @@ def differences(
 
 
 def bars(
-    ax: Axes,
-    frame: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    groups: Mapping[Any, str],
-    looks: Mapping[Any, Look],
-    errorbar: Any = interval,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, *,
+    groups: Mapping[Any, str], looks: Mapping[Any, Look], errorbar: Any = interval,
+) -> None:  # fmt: skip
     """The mean ``value`` in groups, with 95 % intervals and a dot a replicate: bars, or points.
 
     ``x``, ``hue``: columns that name the group and the bar in it; may be the same. ``groups``:
@@ -187,16 +160,9 @@ def bars(
 
 
 def lines(
-    ax: Axes,
-    frame: pd.DataFrame,
-    x: str,
-    hue: str,
-    *,
-    looks: Mapping[Any, Look],
-    value: str = "value",
-    errorbar: Any = interval,
-    apart: float = 1.0,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, *,
+    looks: Mapping[Any, Look], value: str = "value", errorbar: Any = interval, apart: float = 1.0,
+) -> None:  # fmt: skip
     """Mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log axis."""
     shown = frame[frame[hue].isin(list(looks))]
     if apart != 1:
@@ -217,15 +183,9 @@ def lines(
 
 
 def history(
-    ax: Axes,
-    frame: pd.DataFrame,
-    words: str,
-    colour: str,
-    dash: str = "-",
-    *,
-    x: str = "step",
-    errorbar: Any = share_interval,
-) -> None:
+    ax: Axes, frame: pd.DataFrame, words: str, colour: str, dash: str = "-", *,
+    x: str = "step", errorbar: Any = share_interval,
+) -> None:  # fmt: skip
     """A line of the mean ``value`` along a training, with the band of its 95 % intervals."""
     sns.lineplot(
         frame, x=x, y="value", color=colour, linestyle=dash, label=words,

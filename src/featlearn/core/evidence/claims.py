@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -436,7 +436,7 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
 
 
 def check_count(
-    values: np.ndarray, frames: Iterable[pd.DataFrame], config: Mapping[str, Any]
+    values: np.ndarray, frames: Collection[pd.DataFrame], config: Mapping[str, Any]
 ) -> None:
     """Raise ValueError where numbers are not one a replicate of the frames or the config."""
     counts: set[int] = set()
@@ -449,8 +449,8 @@ def check_count(
                     # a number that was measured is no setting; one by name may have one replicate
                     least = 1 if pd.api.types.is_numeric_dtype(frame[name]) else 0
                     counts |= {*some[some > least]} if most > 1 else set()
-    named = {*_counts(config)}
-    for known, place in ((counts, ""), (named if len(values) > 1 else (), " in the config")):
+    named = {*_counts(config)} if frames and len(values) > 1 else set[int]()
+    for known, place in ((counts, ""), (named, " in the config")):
         if known and len(values) not in known:
             allowed = ", ".join(map(str, sorted(known)))
             raise ValueError(

@@ -56,11 +56,9 @@ def apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def made_alike(
-    row: Mapping[str, Any],
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
+    row: Mapping[str, Any], first: Mapping[str, Any], second: Mapping[str, Any],
     reads: Mapping[str, Mapping[str, Sequence[str]]],
-) -> bool:
+) -> bool:  # fmt: skip
     """Whether two configs agree in all that the raw numbers of a claim follow from.
 
     ``row``: of the ledger; its ``artefact`` is ``<paper>/measurements/<folder>/...``. ``reads``:

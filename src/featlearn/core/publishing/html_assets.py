@@ -71,10 +71,9 @@ def parse_page(text: str, source: str, level: int) -> Page:
     html = markdown.renderer.render(tokens[3:], markdown.options, {})
     # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag. A
     # group and no region: a page of two hundred has no use for two hundred landmarks
-    label = (
-        f'<div class="scroll" role="group" tabindex="0" aria-label="{Markup.escape(plain(title))}">'
-    )
-    html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
+    label = Markup.escape(plain(title))
+    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{label}">'
+    html = html.replace("<table>", f"{box}<table>").replace("</table>", "</table></div>")
     html = re.sub("<th[^>]*></th>", "<td></td>", html)  # a corner without words heads nothing
     html = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", html)
     return Page(title, Markup(html))

@@ -70,8 +70,7 @@ def judged(file: Path) -> pd.DataFrame:
 
 def made(folder: Path) -> dict[str, Any]:
     """What a published run was made of and by."""
-    summary: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    return summary
+    return json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
 
 
 def other_seeds(folder: Path) -> list[Path]:

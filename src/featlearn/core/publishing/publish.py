@@ -99,11 +99,9 @@ def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str]) -> s
     """What is to run here for a scale, as its plan says; nothing if all is made."""
     chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run", "device")]
     chosen.append(f"papers={json.dumps(config['papers'])}")
-    targets = ["all", *(f"{config['results']}/{name}" for name in more)]
-    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", *targets, "--config"]
-    done = subprocess.run(
-        [*command, *chosen], cwd=root, capture_output=True, text=True, check=False
-    )
+    targets = ["all", *(f"{config['results']}/{name}" for name in more), "--config", *chosen]
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", *targets]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
     if done.returncode == 0 and "Nothing to be done" in text:
         return ""

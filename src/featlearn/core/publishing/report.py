@@ -26,6 +26,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.evidence.catalogue import STATUSES, catalogue_frame, read_catalogue
 from featlearn.core.evidence.claims import COLUMNS, KINDS, VERDICTS
 from featlearn.core.files import read_parquet, write_atomically
+from featlearn.core.publishing import summary
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, sentence_of
 from featlearn.core.publishing.html_assets import (
@@ -43,14 +44,6 @@ from featlearn.core.publishing.ledger import (
     grouped,
     read_ledger,
     records,
-)
-from featlearn.core.publishing.summary import (
-    anchor,
-    answer,
-    headlines,
-    number_as_in,
-    title,
-    with_numbers,
 )
 from featlearn.core.run.provenance import lineage
 from featlearn.core.run.registry import ENDS
@@ -78,8 +71,7 @@ def by_rule(found: Mapping[Path, Row]) -> dict[str, list[Row]]:
 def bar(
     low: float, high: float, measured: float, interval_low: float, interval_high: float
 ) -> tuple[tuple[float, float], float, tuple[float, float] | None]:
-    """Places of band, value and interval, if any, in per cent of a width; infinite ends at its
-    edge."""
+    """Places of band, value and interval, if any, in per cent; infinite ends are at the edge."""
     interval = () if math.isnan(interval_low) else (interval_low, interval_high)
     shown = [v for v in (low, high, measured, *interval) if math.isfinite(v)]
     least, span = min(shown), max(shown) - min(shown)
@@ -113,7 +105,7 @@ def _answer(
         rows = [row for row in read_ledger(published) if row["paper"] in papers]
         seed = rows[0]["seed"]
     others = sorted({one["seed"] for row in rows for one in row.get("others", ())})
-    sentences = answer(rows, stories, seed, *others)
+    sentences = summary.answer(rows, stories, seed, *others)
     if small:
         same = sum(row["here"] == row["verdict"] for row in ledger)
         sentences.append(
@@ -126,14 +118,14 @@ def _answer(
 def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place) -> dict[str, Any]:
     """A finding with its claim; its sentence has, of a small run, the number that is published."""
     text = sentence_of(entry, row)
-    link = f"]({place.to(anchor(row))})"
+    link = f"]({place.to(summary.anchor(row))})"
     quoted = row["published"] if row["in_small"] else row
-    linked = with_numbers(text, quoted, lambda number: f"[{number}{link}")
+    linked = summary.with_numbers(text, quoted, lambda number: f"[{number}{link}")
     return {
         "entry": entry,
         "kind": kind_of(entry, row),
         "sentence": inline(linked),
-        "here": number_as_in(text, row),
+        "here": summary.number_as_in(text, row),
         "row": row,
         "shown": pictures.get(entry.get("figure", "")),
     }
@@ -184,18 +176,11 @@ def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[
 
 
 def view(
-    *,
-    claims: pd.DataFrame,
-    catalogue: pd.DataFrame,
-    pages: Sequence[Sequence[str]],
-    stories: Mapping[str, str],
-    results: Path,
-    config: Mapping[str, Any],
-    command: str,
-    findings: Sequence[Mapping[str, Any]] = (),
-    published: Path | None = None,
+    *, claims: pd.DataFrame, catalogue: pd.DataFrame, pages: Sequence[Sequence[str]],
+    stories: Mapping[str, str], results: Path, config: Mapping[str, Any], command: str,
+    findings: Sequence[Mapping[str, Any]] = (), published: Path | None = None,
     unfinished: Unfinished | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """What the pages of a report show, read once: names of its templates.
 
     ``claims``, ``catalogue``: the Parquet files of these names. ``pages``: kind, paper, name and
@@ -289,7 +274,7 @@ def view(
             "name": name,
             "story": story,
             "claims": rows,
-            "headlines": headlines(rows, [entry["claim"] for entry in entries]),
+            "headlines": summary.headlines(rows, [entry["claim"] for entry in entries]),
             "exhibits": main,
             "appendix": appendix,
             "made": [
@@ -308,7 +293,7 @@ def view(
         "findings": [(entry, row_of[entry["claim"]]) for entry in entries],
         "pictures": pictures,
         "answer": _answer(ledger, stories, config["seed"], published),
-        "short": {name: title(name, stories) for name in names},
+        "short": {name: summary.title(name, stories) for name in names},
         "absent": absent,
         "exhibits_of": grouped((row["claim"], one) for one in shown for row in one["claims"]),
         "ledger": ledger,
@@ -337,7 +322,7 @@ def render(shown: Mapping[str, Any], page: str = WHOLE) -> str:
         exhibits = [*paper["exhibits"], *paper["appendix"]]
         tables = [one["numbers"] for one in exhibits if one["numbers"]]
         anchors = [one["key"] for one in (*exhibits, *tables)]
-        anchors += [anchor(row) for row in paper["claims"]]
+        anchors += [summary.anchor(row) for row in paper["claims"]]
         homes |= dict.fromkeys(anchors, paper["name"])
     place = Place(page, homes, shown["results"])
     templates = environment()
@@ -352,16 +337,9 @@ def render(shown: Mapping[str, Any], page: str = WHOLE) -> str:
 
 
 def write_unfinished(
-    *,
-    results: str,
-    wanted: Sequence[str],
-    ledgers: Sequence[str],
-    pages: Sequence[Sequence[str]],
-    entries: str,
-    killed: Mapping[str, str],
-    command: str,
-    **texts: Any,
-) -> str:
+    *, results: str, wanted: Sequence[str], ledgers: Sequence[str], pages: Sequence[Sequence[str]],
+    entries: str, killed: Mapping[str, str], command: str, **texts: Any,
+) -> str:  # fmt: skip
     """Write ``unfinished.html``: what a run made, what is missing and why; a line that says so."""
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
@@ -404,8 +382,7 @@ LONGEST = 60
 
 
 class Package(NamedTuple):
-    """One installed package; ``digest``: SHA-256 of names and digests of the files that it
-    ships."""
+    """One installed package; ``digest``: SHA-256 of names and digests of its files."""
 
     name: str
     version: str

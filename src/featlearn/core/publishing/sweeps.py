@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Verdict to colour and marker.
 LOOKS = {
     HOLDS: Look(HOLDS, COLOURS["green"], "o"),
     FAILS: Look(FAILS, COLOURS["red"], "X"),
@@ -64,11 +63,9 @@ Key = Mapping[str, Any]
 
 
 def joined(
-    ledgers: Sequence[pd.DataFrame],
-    points: Sequence[Sequence[Any]],
-    keys: Sequence[Key],
+    ledgers: Sequence[pd.DataFrame], points: Sequence[Sequence[Any]], keys: Sequence[Key],
     claims: Sequence[str],
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """The ledgers of points below each other, behind the values of the keys; sorted by them.
 
     ``ledgers``, ``points``: of each point the judged claims, and the values of the keys. ``keys``:

@@ -57,11 +57,10 @@ Made = tuple[Record, NDArray[np.uint8] | None, list[dict[str, Any]], str]
 def cached(source: Source, settings: Mapping[str, Any], folder: PathLike) -> Path:
     """The cache of ``source`` below ``folder``; made first if it is not there or damaged.
 
-    ``source``: where the images come from. ``settings``: ``size`` (side in pixels), ``resize``
-    (``crop``, ``pad`` or ``squash``), ``max_pixels``, ``workers`` (threads that decode).
-    ``folder``: where caches lie; several processes may ask at once. Returns the folder of this
-    cache, named by a digest of the settings and of the paths, sizes and times of change of all
-    files. Raises FeatlearnError if no image can be used.
+    ``settings``: ``size`` (side in pixels), ``resize`` (``crop``, ``pad`` or ``squash``),
+    ``max_pixels``, ``workers`` (threads that decode). Several processes may ask at once. Returns
+    the folder of this cache, named by a digest of the settings and of the paths, sizes and times of
+    change of all files. Raises FeatlearnError if no image can be used.
     """
     target = Path(folder) / _key(source, settings)
     return _ready(target, lambda staged: _decode_into(staged, source, settings))

@@ -16,7 +16,6 @@ from featlearn.core.run.exhibits import figure
 from featlearn.mrp.labels import FRAMEWORK_COLOURS, MERGED
 
 MAE, STUDENT = FRAMEWORK_COLOURS["MAE"], FRAMEWORK_COLOURS["teacher-student"]
-#: The runs, in words.
 CASES = {
     "mae": "MAE",
     "teacher_student": "Teacher-student",

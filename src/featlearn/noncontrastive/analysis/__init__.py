@@ -40,7 +40,6 @@ PRODUCTS = {
     "b12": (PALETTE["weak feature"], "-", "neuron 1, weak feature"),
     "b22": (PALETTE["weak feature"], "--", "neuron 2, weak feature"),
 }
-#: Entries of the head.
 HEAD = {
     "e21": (COLOURS["green"], "-", r"head, $E_{2,1}$"),
     "e12": (COLOURS["purple"], "-", r"head, $E_{1,2}$"),

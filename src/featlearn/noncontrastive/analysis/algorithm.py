@@ -107,7 +107,6 @@ class Algorithm(Claims):
 
     @property
     def root(self):
-        """``sqrt(d)``."""
         return self.config["algorithm"]["data"]["dimension"] ** 0.5
 
     @claim("Figure 7(a), Theorem 4.1", r"share of replicates that end with $|\langle w_1, v_1\rangle|/|w_1|$ and "

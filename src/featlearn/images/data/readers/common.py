@@ -99,5 +99,4 @@ def existing(candidates: list[Path], what: str, advice: str) -> Path:
 
 
 def unknown_split(kind: str, split: str, known: list[str]) -> FeatlearnError:
-    """The error about a split that the data set does not have."""
     return FeatlearnError(f"{kind}: no split {split!r}; expected one of {', '.join(known)}")
