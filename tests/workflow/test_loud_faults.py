@@ -1,4 +1,4 @@
-"""A fault in what a paper declares is told by name: while the plan is made, or before it computes."""
+"""A fault in what a paper declares is told by name: in the plan, or before it computes."""
 
 import pytest
 

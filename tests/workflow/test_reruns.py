@@ -1,7 +1,6 @@
 """What an edit or a changed value re-runs on the real DAG: by meaning, what depends on it.
 
-The expected rules are written by hand, as an oracle that does not read the code it judges.
-"""
+The expected rules are written by hand: an oracle that does not read the code."""
 
 import os
 import re
