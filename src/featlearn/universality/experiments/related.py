@@ -7,6 +7,7 @@ many; *tenth* a tenth of everything.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -49,6 +50,18 @@ def measure(job: Job) -> Results:
         most = {**ladders, "labels": ladders["labels"][-1:]}
         others = [mixture - 1 for mixture in ladders["mixtures"][1:]]
         rows += probes(drawn, most, represent, told, others)
+        if method != "moco":  # which claims judge
+            continue
+        # all tasks in as many epochs as the target alone
+        (every,) = [held[at] for at, (name, place, _) in enumerate(asked)
+                    if (name, place) == ("related 100 %", ladders["mixtures"][-1])]  # fmt: skip
+        longer = replace(recipe, steps=ladders["mixtures"][-1] * recipe.steps)
+        begun = start(drawn.world.width, ladders["hidden"], config["width"],
+                      drawn.streams(f"start-{config['width']}"))  # fmt: skip
+        views = pooled(drawn.world, [every], recipe.batch, drawn.streams(f"pooled-{method}-grown"))
+        trained = pretrain(begun, views, longer, drawn.streams(f"pooled-heads-{method}")).weights
+        told = [{"method": method, "pool": "grown", "place": ladders["mixtures"][-1]}]
+        rows += probes(drawn, ladders, encoded(trained, 1), told, [0])
     return {"pooled": pd.DataFrame(rows)}
 
 
