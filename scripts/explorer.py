@@ -141,7 +141,9 @@ def published(folder: Path) -> dict[str, Any]:
         rows = pd.read_parquet(table)
         record = json.loads((table.parent / "record.json").read_text(encoding="utf-8"))
         run = next(iter(record["inputs"])).split("/")[1]
-        config, name = load({"scale": run}, ROOT), str(rows.columns[0])
+        # a run with a name of its own is shown beside the setting of desk
+        scale = run if (ROOT / f"config/scale/{run}.yaml").is_file() else "desk"
+        config, name = load({"scale": scale}, ROOT), str(rows.columns[0])
         key = {"means": meaning(config, name, ROOT), "setting": value_of(config, name)}
         found[table.parent.name] = of_sweep(rows, key, run)
     return found

@@ -219,8 +219,7 @@ class Circuits(Claims):
     def every_frequency_used(self):
         """For every frequency there is a neuron that has it alone.
 
-        One neuron, as printed. At the printed moduli, 97 and 47, one network each, trained by hand for less long, left
-        frequencies without.
+        One neuron, as printed. At the printed moduli, 97 and 47, two networks each left frequencies without.
         """
         own = self.neurons
         own = own[(own["moment"] == "end") & (own["vector"] == 1) & own["single"] & own["active"]]
