@@ -37,11 +37,11 @@ from featlearn.universality.words import RANDOM, RAW
 def pictures(pictures: pd.DataFrame) -> Figure:
     """With more sets of pictures, does the average rise and the target fall?
 
-    *What to see:* the worse of 5 % and all labels: {{ said("universality/pictures-target-falls", holds="the target
-    falls", fails="the target does not fall by .02") }}; {{ said("universality/pictures-average-rises", holds="the
-    average rises", fails="the average does not rise") }}; {{ said("universality/pictures-learned-not-raw",
-    holds="learning leads raw pixels and random features", fails="learning does not lead raw pixels and random features
-    by .05") }}. Converged probes over the sets of the pre-training, 95 % intervals.
+    *What to see:* the worse of 5 % and all labels, of as many steps (drawn) and epochs: {{
+    said("universality/pictures-target-falls", holds="the target falls", fails="the target does not fall by .02") }}; {{
+    said("universality/pictures-average-rises", holds="the average rises", fails="the average does not rise") }}; {{
+    said("universality/pictures-learned-not-raw", holds="learning leads raw pixels and random features", fails="learning
+    does not lead raw pixels and random features by .05") }}. Converged probes over the sets of the pre-training, 95 % intervals.
     """
     own = pick(pictures, arm="moco")
     mixtures = sorted(own["mixture"].unique())

@@ -50,9 +50,9 @@ def real_trade_off(
 ) -> Figure:  # fmt: skip
     """Does the average rise and the target fall with more sets of pictures? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* MoCo, the worst of three targets: {{ said("universality/real-target-falls", holds="the target falls",
-    fails="the target does not fall by .02") }}; {{ said("universality/real-average-rises", holds="the average rises",
-    fails="the average does not rise") }}. Converged probes over the sets of the pre-training, by their initials, 95 %
+    *What to see:* MoCo, the worst of three targets, of steps (drawn) and epochs: {{ said("universality/real-target-falls",
+    holds="the target falls", fails="the target does not fall by .02") }}; {{ said("universality/real-average-rises",
+    holds="the average rises", fails="the average does not rise") }}. Converged probes over the sets of the pre-training, by their initials, 95 %
     intervals. Grey pictures of 16 pixels; residual networks of two stages.
 
     ---
