@@ -91,8 +91,8 @@ def accuracy_curves(
     ---
 
     Means are of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }} replicates.
-    The tangent kernel is the Taylor model at the start. Without structure the network is trained by Adam, beyond this axis
-    where its steps are more.
+    The tangent kernel is the Taylor model at the start. Without structure Adam trains the network; its last steps may lie
+    beyond the axis.
     """
     panels = tuple(one for one in panels if measured(values, one[:1]))
     unequal = any(_negative(config[cell]) != 0.5 for cell, _ in panels)
