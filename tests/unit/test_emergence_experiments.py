@@ -11,12 +11,13 @@ from featlearn.core.run.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.core.training.heads import choose
 from featlearn.emergence.analysis import curves as shown
-from featlearn.emergence.analysis import neurons
+from featlearn.emergence.analysis import general, neurons
 from featlearn.emergence.data import Law
 from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.experiments.general import General
 from featlearn.emergence.frames import accuracies, is_measured
 from featlearn.emergence.model import Network, with_one
+from featlearn.gradient_features.analysis import opponents, structure
 from unit import ROOT, job_of
 
 
@@ -142,6 +143,19 @@ def test_claims_are_of_the_data_that_their_bands_were_derived_for(change, said):
     reason = claims["emergence/one-step-cosine-falls"].out_of_reach(config)
     assert reason is None if said is None else said in reason
     assert claims["emergence/network-interval"].out_of_reach(config) is None
+
+
+@pytest.mark.parametrize(("where", "change", "name"), [
+    (general, {"general": {"data": {"relevant": 7}}}, "general-beats-fixed"),
+    (structure, {"structure": {"block": 7}}, "structure-worth"),
+    (opponents, {"opponents": {"judged": {"noise": 6.0}}}, "xor-beats-best-opponent"),
+])  # fmt: skip
+def test_a_larger_problem_is_another_one(where, change, name):
+    paper = where.__name__.split(".")[1]
+    for own, right in (({}, True), (change, False)):
+        config = load({"scale": "desk", paper: own}, ROOT)[paper]
+        claims = {one.claim: one for one in declared(where, config)}
+        assert (claims[f"{paper}/{name}"].out_of_reach(config) is None) == right
 
 
 def test_neurons_of_a_network_that_has_not_learned_have_not_gathered(section):

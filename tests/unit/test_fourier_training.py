@@ -159,13 +159,24 @@ def test_inputs_are_digits_and_permutations_one_orbit():
     assert len(orbits(torch.arange(125), 3, 5).unique()) == comb(5 + 3 - 1, 3)
 
 
-@pytest.mark.parametrize("kind", ["tuples", "orbits"])
+@pytest.mark.parametrize("kind", ["tuples", "orbits", "mixed"])
 def test_a_split_takes_each_input_once(kind):
     parts = split(kind, 3, 7, 0.5, random())
     assert torch.equal(torch.cat(parts).sort().values, torch.arange(343))
     assert abs(len(parts.train) - 343 / 2) <= 6
     again = split(kind, 3, 7, 0.5, random())
     assert torch.equal(parts.train, again.train)
+
+
+@pytest.mark.parametrize(("k", "p"), [(3, 13), (4, 7)])
+def test_half_of_a_mixed_test_is_new_up_to_order(k, p):
+    parts = split("mixed", k, p, 0.5, random())
+    own = orbits(torch.arange(p**k), k, p)
+    known = torch.isin(own[parts.test], own[parts.train])
+    assert abs(known.double().mean().item() - 0.5) < 0.04
+    # new ones are whole orbits but for a few whose other members are all for the test
+    new = own[parts.test][~known].unique()
+    assert not torch.isin(new, own[parts.train]).any()
 
 
 def test_no_head_adds_without_learned_features():

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -211,8 +212,11 @@ def test_who_has_passed_does_so_for_good():
         Look(50, {"train": torch.tensor([0.5, 1, 1]), "test": torch.tensor([0.96, 0.94, 0])}),
         Look(100, {"train": torch.tensor([nan, 1, 1]), "test": torch.tensor([nan, 0.5, 0.9])}),
     ]
-    assert passed(looks[:1]).tolist() == [False, False, False]
-    assert passed(looks).tolist() == passed(looks[:2]).tolist() == [True, False, False]
+    both = partial(passed, ("train", "test"))
+    assert both(looks[:1]).tolist() == [False, False, False]
+    assert both(looks).tolist() == both(looks[:2]).tolist() == [True, False, False]
+    # without a part there is no answer, however long
+    assert not passed(["new"], [Look(0, {"new": torch.tensor([nan])})])
 
 
 def test_passages_are_first_steps_or_censored():
@@ -225,28 +229,32 @@ def test_passages_are_first_steps_or_censored():
     ]  # fmt: skip
     found = passages(pd.DataFrame(rows, columns=["model", "split", "replicate", "step", "part",
                                                  "value"]))  # fmt: skip
-    assert found[["fitted", "answered", "censored"]].to_numpy().tolist() == [
-        [10, 20, False], [20, 30, True],
+    assert found[["replicate", "part", "step", "censored"]].to_numpy().tolist() == [
+        [0, "train", 10, False], [0, "test", 20, False],
+        [1, "train", 20, False], [1, "test", 30, True],
     ]  # fmt: skip
 
 
-def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict[str, pd.DataFrame]:
-    return {"passages": pd.DataFrame([
-        {"cell": cell, "split": split, "model": "transformer", "replicate": 0, "fitted": 100,
-         "answered": step, "censored": censored}
-        for (cell, split), step in answered.items()
-    ])}  # fmt: skip
+def frames(answered: dict[str, tuple[int, int, int]], *, never: bool) -> dict[str, pd.DataFrame]:
+    found = pd.DataFrame([
+        (cell, split, "transformer", 0, part, step, never and part != "train")
+        for cell, (test, known, new) in answered.items()
+        for split, part, step in (("tuples", "train", 100), ("tuples", "test", test),
+                                  ("mixed", "train", 100), ("mixed", "known", known),
+                                  ("mixed", "new", new))
+    ])  # fmt: skip
+    names = ["cell", "split", "model", "replicate", "part", "step", "censored"]
+    return {"passages": found.set_axis(names, axis=1)}
 
 
 def test_what_never_answers_never_helps_a_claim():
-    steps = {"two": (800, 800), "three": (100, 1600), "four": (100, 800)}
-    seen = {(cell, split): step for cell, both in steps.items()
-            for split, step in zip(("tuples", "orbits"), both, strict=True)}  # fmt: skip
+    steps = {"two": (800, 400, 800), "three": (100, 200, 1600), "four": (100, 100, 800)}
     measures = {one.claim.split("/")[1]: one.measure for one in Grokking({})}
     for name, ended, never in (
         ("grokking-weakens", -3, NEVER - 3),
-        ("grokking-weakens-by-orbits", 0, 3 - NEVER),
-        ("split-matters", 3, 3 - NEVER),
+        ("grokking-weakens-on-new-sums", 0, 3 - NEVER),
+        # permutations that are never answered have the last step
+        ("new-sums-later", 3, 3),
     ):
-        assert measures[name](frames(seen)).tolist() == [ended]
-        assert measures[name](frames(seen, censored=True)).tolist() == [never]
+        assert measures[name](frames(steps, never=False)).tolist() == [ended]
+        assert measures[name](frames(steps, never=True)).tolist() == [never]

@@ -60,9 +60,20 @@ def split_orbits(k: int, p: int, share: float, stream: torch.Generator) -> Split
     return Split(taught.nonzero().squeeze(1), (~taught).nonzero().squeeze(1))
 
 
+def split_mixed(k: int, p: int, share: float, stream: torch.Generator) -> Split:
+    """A random ``share`` of all inputs for training, from orbits that hold half of the others, too.
+
+    Test inputs are permutations of these, and as many that are new up to order.
+    """
+    some = split_orbits(k, p, (1 + share) / 2, stream)
+    order = some.train[torch.randperm(len(some.train), generator=stream)]
+    count = min(round(share * p**k), len(order))
+    return Split(order[:count], torch.cat([order[count:], some.test]))
+
+
 def split(kind: str, k: int, p: int, share: float, stream: torch.Generator) -> Split:
-    """By ``kind``: ``tuples`` or ``orbits``."""
-    kinds = {"tuples": split_tuples, "orbits": split_orbits}
+    """By ``kind``: ``tuples``, ``orbits`` or ``mixed``."""
+    kinds = {"tuples": split_tuples, "orbits": split_orbits, "mixed": split_mixed}
     if kind not in kinds:
         raise ValueError(f"split {kind!r}: expected one of {', '.join(kinds)}")
     return kinds[kind](k, p, share, stream)

@@ -1,7 +1,7 @@
 """Fitting first and generalising later (Figure 4.4), and what a network is taught of a test set.
 
 The thesis splits the ordered inputs at random. A network that hardly sees the order then meets
-among the test inputs permutations of what it was taught; a split by orbits keeps them on one side.
+among the test inputs permutations of what it was taught; a mixed split has as many that are new.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Lesson:
         cls, kind: str, k: int, p: int, share: float, streams: Sequence[torch.Generator],
         asked: Tensor | None = None,
     ) -> Lesson:  # fmt: skip
-        """A split of each replicate's own; ``kind`` is ``tuples`` or ``orbits``. Of all inputs,
-        ``asked`` names those that accuracies are taken over; all if left out."""
+        """A split a replicate, of a ``kind`` of :func:`split`. Of all inputs, ``asked`` names those
+        that accuracies are taken over; all if left out."""
         own = orbits(torch.arange(p**k), k, p)
         asked = torch.arange(p**k) if asked is None else asked
         sets, found = [], []

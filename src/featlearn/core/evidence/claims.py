@@ -214,14 +214,19 @@ class Claim:
         )
 
 
-def needs(at: str = "", /, **sizes: float) -> OutOfReach:
+def needs(at: str = "", exactly: Mapping[str, Any] = {}, /, **sizes: float) -> OutOfReach:
     """Out of reach where a number, or a list's largest, is below ``section__key=least``.
 
-    ``at``: the section, or a part of it, that all keys are in.
+    ``at``: the section, or a part of it, that all keys are in. ``exactly``: keys whose only value
+    within reach is this one.
     """
     least = {f"{at}__{key}" if at else key: size for key, size in sizes.items()}
+    problem = {f"{at}__{key}" if at else key: value for key, value in exactly.items()}
 
     def reason(config: Mapping[str, Any]) -> str | None:
+        own = {place: _at(config, place) for place in problem}
+        if own != problem:
+            return f"{_sizes(own)}; the band was derived for {_sizes(problem)}."
         own = {place: _at(config, place) for place in least}
         own = {place: max(one) if isinstance(one, list) else one for place, one in own.items()}
         if all(own[place] >= least[place] for place in least):

@@ -291,13 +291,8 @@ def file(cell: str) -> str:
 def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReach:
     """Sizes of desk: fewer neurons or samples were not tried in the pilots; ``data`` as given."""
     data = {"patterns": 100, "relevant": 5, "background": 0.5} | data
-
-    def others(config: Config) -> str | None:
-        own = {key: config["curves"][cell]["data"].get(key) for key in data}
-        return None if own == data else f"data {own}; the band was derived for {data}."
-
-    sizes = needs(f"curves__{cell}", replicates=5, pairs=pairs, samples__train=samples)
-    return first_of(sizes, others)
+    return needs(f"curves__{cell}", {f"data__{key}": value for key, value in data.items()},
+                 replicates=5, pairs=pairs, samples__train=samples)  # fmt: skip
 
 
 def dimensions(config: Config) -> str | None:

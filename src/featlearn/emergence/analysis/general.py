@@ -12,8 +12,8 @@ from featlearn.emergence.frames import accuracies
 class OfTheGeneralSetting(Claims):
     paper, kind = "emergence", OBSERVATION
     artefact = "emergence/measurements/general/0.1.parquet"
-    out_of_reach = needs("general", replicates=5, pairs=100, samples__train=10000, data__patterns=100,
-                         data__relevant=5, dimension=200, spread=0.3, steps=800)  # fmt: skip
+    out_of_reach = needs("general", {"data__patterns": 100, "data__relevant": 5, "spread": 0.3}, replicates=5,
+                         pairs=100, samples__train=10000, dimension=200, steps=800)  # fmt: skip
 
     @claim("ours, behind appendix A.8", "test accuracy of the network minus that of the best of NTK, random "
            "features, 300 Fourier features of an RBF kernel and raw input, noise 0.1", low=0.06, high=1.0,

@@ -66,8 +66,8 @@ def xor_opponents(accuracies: pd.DataFrame, config: Config) -> Figure:
 
 class Baselines(Claims):
     paper, possible = "gradient_features", DIFFERENCE_OF_SHARES
-    out_of_reach = needs("opponents", replicates=5, dimensions=400, steps=200, judged__dimension=200,
-                         judged__noise=4, judged__replicates=5, samples__train=1000)  # fmt: skip
+    out_of_reach = needs("opponents", {"judged__dimension": 200, "judged__noise": 4}, replicates=5, dimensions=400,
+                         steps=200, judged__replicates=5, samples__train=1000)  # fmt: skip
 
     @classmethod
     def made(cls, config):

@@ -18,8 +18,8 @@ class Structure(ParityClaims):
     paper, kind, possible = "gradient_features", OBSERVATION, DIFFERENCE_OF_SHARES
     place = ("structure",)
     premises = ("block_large", "dimension_large", "background_rare", "structure_likely")
-    out_of_reach = needs("structure", replicates=5, sets__train=2000, steps=4000, dimension=30,
-                         block=5)  # fmt: skip
+    out_of_reach = needs("structure", {"block": 5, "background": 0.5}, replicates=5, sets__train=2000, steps=4000,
+                         dimension=30)  # fmt: skip
 
     @classmethod
     def made(cls, config):

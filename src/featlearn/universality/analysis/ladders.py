@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -327,8 +327,8 @@ class Ladders(Claims):
            id="{id}", low=-1, high=-0.02, changed=STARTS, out_of_reach=stand_in(REACH),
            failure="not reproduced", each=[
         {"id": "similarity-falls", "pair": "CKA of networks of the target and of all tasks",
-         "says": "All tasks make the target's features less alike than another start does.",
-         "why": "On easier data .81 against .97.",
+         "says": "All tasks make the target's features less alike than another start does, and each row falls.",
+         "why": "On easier data .81 against .97. The least fall of a row, to all tasks, was added after one of -.15.",
          "paper_says": "“The right figure shows a decreasing trend of similarity along each row”"},
         {"id": "other-tasks-unlike", "pair": "largest CKA of networks of single tasks",
          "says": "Of networks of single tasks no two are as alike on the target as two starts of its task.",
@@ -340,11 +340,13 @@ class Ladders(Claims):
 
         The margin of the falls. {why}
         """
+        other = self.alike("1", "1, other start")
+        if id == "similarity-falls":
+            *rows, last = map(str, sorted(self.config["ladders"]["mixtures"]))
+            falls = [self.alike(one, last) - self.alike(one, more) for one, more in pairwise(rows)]
+            return np.max([self.alike(rows[0], last) - other, *falls], axis=0)
         alone = ["1", *(f"only {task + 2}" for task in range(self.config["ladders"]["alone"]))]
-        last = str(max(self.config["ladders"]["mixtures"]))
-        pairs = [("1", last)] if id == "similarity-falls" else combinations(alone, 2)
-        most = np.max([self.alike(*pair) for pair in pairs], axis=0)
-        return most - self.alike("1", "1, other start")
+        return np.max([self.alike(*pair) for pair in combinations(alone, 2)], axis=0) - other
 
     @claim("ours", "accuracy, pre-training on the target, less the best of raw input, random features and the untrained "
            "network, the smaller of that with 5 % of the labels and with all", kind=CONTROL, low=0.05, high=1,
