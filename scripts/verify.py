@@ -1,6 +1,6 @@
 """Re-run a scale in a temporary folder and compare every byte with ``checksums.txt``.
 
-python scripts/verify.py --scale tour --cores 2
+python scripts/verify.py --scale tour --cores 2 --papers icl looped
 python scripts/verify.py --scale tour --here        only what is on disk, against its records
 python scripts/verify.py --published                what was published of portable runs
 python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
@@ -71,6 +71,12 @@ def killed(command: list[str], kills: int, within: float) -> int:
     return kills
 
 
+def of_papers(checksums: dict[str, str], papers: list[str]) -> dict[str, str]:
+    """Those of the files of some papers; all if none is named."""
+    return {name: one for name, one in checksums.items()
+            if not papers or name.partition("/")[0] in papers}  # fmt: skip
+
+
 def run_again(folder: str, command: list[str], *kills: float) -> tuple[dict[str, str] | int, str]:
     """Checksums of a run that is brought to its end, and how; or the code of one that failed."""
     how = f", killed {killed(command, *kills)} times" * bool(kills[0])
@@ -87,21 +93,24 @@ def tell(faults: list[str], well: str) -> int:
     return int(bool(faults))
 
 
-def of_scale(scale: str, cores: str, results: Path, *kills: float) -> int:
+def of_scale(scale: str, cores: str, papers: list[str], results: Path, *kills: float) -> int:
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
         told = f"expected that of a finished run: featlearn run --scale {scale}"
         print(f"{listed}: not there; {told}", file=sys.stderr)
         return 2
-    expected = read_checksums(listed)
+    if not (expected := of_papers(read_checksums(listed), papers)):
+        print(f"{listed}: no file of {', '.join(papers)}; expected papers of it", file=sys.stderr)
+        return 2
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        again, how = run_again(folder, run_in(folder, cores, scale=scale), *kills)
+        some = {"papers": f"[{','.join(papers)}]"} if papers else {}
+        again, how = run_again(folder, run_in(folder, cores, scale=scale, **some), *kills)
     if isinstance(again, int):
         return again
-    faults += differences(expected, again, "in the second run")
+    faults += differences(expected, of_papers(again, papers), "in the second run")
     well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{how}"
     return tell(faults, well)
 
@@ -134,6 +143,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", default="tour")
     parser.add_argument("--cores", default="2")
+    parser.add_argument("--papers", nargs="+", default=[], help="those of the scale to repeat")
     parser.add_argument("--here", action="store_true", help="only hash what is on disk")
     parser.add_argument("--published", action="store_true", help="make portable runs again")
     parser.add_argument("--kills", type=int, default=0, help="kill that run so often")
@@ -148,7 +158,7 @@ def main() -> int:
     results = base / "results" / options.scale
     if options.here:
         return here(results)
-    return of_scale(options.scale, options.cores, results, *kills)
+    return of_scale(options.scale, options.cores, options.papers, results, *kills)
 
 
 if __name__ == "__main__":

@@ -251,8 +251,9 @@ def test_an_answer_that_overflows_is_none(here, capsys):
     weights = read_tensors("c.safetensors")
     huge = {name: own + (3e38 if own.is_floating_point() else 0) for name, own in weights.items()}
     write_tensors(Described(huge, **weights.about), "huge.safetensors")
-    assert main(["predict", "huge.safetensors", "a.png"]) == 2
-    assert "huge.safetensors: must answer numbers" in capsys.readouterr().err
+    for command, fault in (("predict", "must answer numbers"), ("cam", "must give finite numbers")):
+        assert main([command, "huge.safetensors", "a.png"]) == 2
+        assert fault in capsys.readouterr().err
 
 
 def test_names_of_classes_write_no_line_of_their_own(here, capsys):

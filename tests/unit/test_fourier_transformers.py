@@ -1,8 +1,6 @@
 """Attention alone and grokking: looked up against written out, spectra of maps, lessons."""
 
 import math
-import subprocess
-import sys
 from functools import partial
 
 import pandas as pd
@@ -173,36 +171,6 @@ def test_prefixes_that_are_computed_once_change_no_sum(k: int, p: int, count: in
         assert torch.allclose(own, other, atol=1e-12)
     # the same inputs for all
     assert torch.allclose(sums_said(shape, weights, a[0])[0], plain[0], atol=1e-12)
-
-
-#: Prints how many numbers a look held for each input and network, and the bound.
-_HELD = """
-import re, torch
-from pathlib import Path
-from featlearn.fourier.adder import adder, held, sums_said
-from featlearn.fourier.data import tuples
-from featlearn.transformers.decoder import start
-k, p, replicates, count = {k}, {p}, 2, 3000
-shape = adder(k, p, layers=2, width=16, heads=20, head_width=32, hidden=64)
-weights = start(shape, [torch.Generator().manual_seed(r) for r in range(replicates)])
-a = tuples(torch.randperm(p**k)[:count], k, p)
-# of this program alone: what getrusage tells begins with the size of the one that started it
-most = lambda: 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
-with torch.no_grad():
-    sums_said(shape, weights, a[:50])
-    before = most()
-    sums_said(shape, weights, a)
-print((most() - before) / 4 / replicates / count, held(shape))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /proc")
-@pytest.mark.parametrize(("k", "p"), [(2, 97)])
-def test_a_look_holds_what_is_said_and_not_much_less(k: int, p: int):
-    code = _HELD.format(k=k, p=p)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    measured, bound = map(float, done.stdout.split())
-    assert 0.3 * bound < measured < bound
 
 
 def test_who_has_passed_does_so_for_good():

@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import random
 import signal
 import sys
 import time
@@ -310,7 +311,7 @@ def test_numpys_generator_is_refused_where_it_measures_and_has_a_seed_where_it_d
     seen = []
     for _ in range(2):
         with Job(rule(exhibits=[1])) as job:
-            seen.append(np.random.rand())  # noqa: NPY002
+            seen.append((np.random.rand(), random.random()))  # noqa: NPY002
             for path in job.output:
                 path.write_bytes(b"x")
     assert seen[0] == seen[1]

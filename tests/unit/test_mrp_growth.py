@@ -10,12 +10,7 @@ import torch
 from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.analysis.growth import timed
 from featlearn.mrp.data import MultiView
-from featlearn.mrp.experiments.growth import (
-    crossing_steps,
-    grow,
-    predicted_hits,
-    residual_slopes,
-)
+from featlearn.mrp.experiments.growth import crossing_steps, grow, predicted_hits, residual_slopes
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.model import Activation
@@ -25,7 +20,7 @@ from unit.test_sampler import draw
 
 QUIET = MultiView(
     classes=3, dimension=8, patches=12, patches_per_feature=2, sparsity=1, q=3,
-    feature_noise=0, noise=0,
+    feature_noise=0, noise=0
 )  # fmt: skip
 REPLICATES = 2
 
@@ -118,13 +113,13 @@ def test_crossings_are_interpolated_between_rows():
 def test_undisturbed_features_arrive_when_predicted():
     data = {
         "classes": 3, "features_per_class": 1, "dimension": 3, "patches": 1, "sparsity": 0,
-        "feature_noise": 0, "noise": 0, "train_samples": 20, "test_samples": 1,
+        "feature_noise": 0, "noise": 0, "train_samples": 20, "test_samples": 1
     }  # fmt: skip
     settings = {"q": 3, "learning_rate": 1.0, "max_steps": 20_000}
     config = {
         "replicates": 2, "sigma_0": [0.03, 0.04], "theta": 0.5, "target": 0.1,
         "alone": {"data": data, "network": {"kernels_per_class": 5, "varrho": 0.3}},
-        "teacher_student": settings, "mae": settings,
+        "teacher_student": settings, "mae": settings
     }  # fmt: skip
     hits = grow(job_of(config), "teacher_student_alone")
     seen = timed(hits, "teacher_student_alone")  # at most one is there within the first step

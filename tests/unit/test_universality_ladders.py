@@ -10,9 +10,7 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.universality import methods
 from featlearn.universality.analysis import curves
-from featlearn.universality.closed_forms import (
-    constrained_least_squares,
-)
+from featlearn.universality.closed_forms import constrained_least_squares
 from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
 from featlearn.universality.similarity import alike, debiased
 from featlearn.universality.training import Pool, fresh, pooled, pretrain
@@ -185,7 +183,7 @@ def test_averages() -> None:
 @pytest.mark.parametrize(
     ("b", "norm", "near", "far"),
     [(0.05, 1.1902, 0.0405, 1.176), (0.1, 0.9864, 0.0353, 1.172), (0.15, 0.8060, 0.0287, 1.148),
-     (0.2, 0.5887, 0.0191, 1.046), (0.24, 0.2776, 0.0056, 0.544)],
+     (0.2, 0.5887, 0.0191, 1.046), (0.24, 0.2776, 0.0056, 0.544)]
 )  # fmt: skip
 def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -> None:
     threshold, angles = math.sqrt(math.log(1 / b - 3) / 2), np.linspace(0, np.pi / 2, 4001)

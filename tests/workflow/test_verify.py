@@ -75,6 +75,17 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
     assert "nothing was compared" in capsys.readouterr().err
 
 
+def test_papers_are_repeated_without_the_others(verify, checkout, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--scale", "smoke", "--papers", "toy"])
+    asked, second_run = [], verify.subprocess.run
+    verify.subprocess.run = lambda command, **_: asked.append(command[-1]) or second_run(command)
+    verify.spoil = lambda checksums: checksums.open("a").write("1" * 64 + "  other/new.parquet\n")
+    assert (verify.main(), asked) == (0, ["papers=[toy]"])
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--scale", "smoke", "--papers", "toi"])
+    assert verify.main() == 2
+    assert "no file of toi" in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def script():
     with pytest.MonkeyPatch.context() as patched:

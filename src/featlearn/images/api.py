@@ -225,7 +225,8 @@ def heat_maps(
     looked at: maps (B, channels, h, w), or tokens (B, n, channels) of a grid. If None that of our
     encoders; else the last one that gives maps of more than one position or, in a transformer, the
     first norm of its last block. Returns Tensor: (N, S, S) float32 in [0, 1]. Raises FeatlearnError
-    if no layer gives maps, a file is no picture, or pixels have another type or shape.
+    if no layer gives maps, or one that is not finite, a file is no picture, or pixels have another
+    type or shape.
 
     Examples
     --------
@@ -253,7 +254,10 @@ def heat_maps(
             inputs = part.to(device)
             if part.dtype == torch.uint8:
                 inputs = plain(inputs, Draws(("evaluation",), 0, len(part)))
-            maps.append(eigen_cam(_activations(inner, inputs.to(kind), layer).float()))
+            seen = _activations(inner, inputs.to(kind), layer).float()
+            if not seen.isfinite().all():
+                raise FeatlearnError("network: must give finite numbers, got NaN or infinity")
+            maps.append(eigen_cam(seen))
     return heat(torch.cat(maps), size).cpu().clone()
 
 

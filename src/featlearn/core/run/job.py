@@ -13,6 +13,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import random
 import resource
 import secrets
 import shutil
@@ -277,6 +278,8 @@ class Job:
                 words = f"ended itself (exit status {error.code}) before its files were complete"
             case _:
                 words = f"{type(error).__name__}: {error}"
+                if isinstance(error, KeyError):
+                    words += "; a config has no key that its schema does not name"
         foreseen = isinstance(error, (FeatlearnError, SystemExit))
         line = f"error in rule {self.rule}: {words}"
         if self._log_file and not isinstance(error, FeatlearnError):
@@ -296,6 +299,7 @@ class Job:
         if draws or self.params.get("function"):
             import numpy
 
+            random.seed(0)  # libraries use Python's, so that a draw from it is no fault
             if draws:  # seaborn moves it by drawings without jitter
                 numpy.random.seed(0)  # noqa: NPY002
             self._draws = _global_draws()
