@@ -25,7 +25,8 @@ PARTS: dict[str, tuple[str, str, Any]] = {
     "known": ("test, a permutation was taught", "orange", "--"),
     "new": ("test, none was taught", "green", ":"),
 }
-SPLITS = {"tuples": "at random", "mixed": "some are new"}
+#: By split, its name and the part that is waited for.
+SPLITS = {"tuples": ("at random", "test"), "mixed": ("mixed", "new")}
 #: Shares of known test inputs between which both kinds are drawn.
 BOTH = (0.02, 0.98)
 
@@ -49,24 +50,25 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
     drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)
     axes = drawn.subplots(2, len(cells), sharey=True, squeeze=False)
     for cell, column in zip(cells, axes.T, strict=True):
-        for split, ax in zip(SPLITS, column, strict=True):
+        for (split, (name, last)), ax in zip(SPLITS.items(), column, strict=True):
             own = pick(curves, cell=cell, split=split, model="transformer")
             own = own[own["step"] > 0].sort_values("step")
             known = pick(leaks, cell=cell, split=split)["value"].mean()
             for part, (_, colour, dash) in PARTS.items():
                 if part in ("known", "new") and not BOTH[0] < known < BOTH[1]:
                     continue
+                if part == "test" and last == "new":  # which the two others make
+                    continue
                 sns.lineplot(pick(own, part=part), x="step", y="value", color=COLOURS[colour],
                              units="replicate", estimator=None, linestyle=dash,
                              linewidth=0.6 if part == "train" else 0.9, alpha=0.8, ax=ax,
                              legend=False)  # fmt: skip
-            last = "test" if split == "tuples" else "new"
             best = own.pivot_table(index="replicate", columns="part", values="value", aggfunc="max")
             done = best.index[(best["train"] >= FITTED) & (best[last] >= ANSWERED)]
             ends = pick(own, part=last).groupby("replicate").tail(1)
             there = ends[ends["replicate"].isin(done)]
-            ax.plot(there["step"], there["value"], "o", color=COLOURS["red"], markersize=3)
-            ax.set_title(f"{task_of(config, cell)}, {SPLITS[split]}", fontsize=8)
+            ax.plot(there["step"], there["value"], "o", color=COLOURS[PARTS[last][1]], markersize=3)
+            ax.set_title(f"{task_of(config, cell)}, {name}", fontsize=8)
             ax.set(xscale="log", xlabel="step", ylabel="accuracy", ylim=(-0.02, 1.02))
             # the same kind of ticks in all panels, of whatever length
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
