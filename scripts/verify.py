@@ -149,6 +149,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0, help="kill that run so often")
     parser.add_argument("--within", type=float, default=60, help="seconds from start to kill (60)")
     options = parser.parse_args()
+    if options.papers and (options.here or options.published):
+        parser.error("--papers: goes with a run that is repeated, not with --here or --published")
     kills = options.kills, options.within
     if options.published:
         return of_published(options.cores, *kills)

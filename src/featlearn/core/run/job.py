@@ -279,7 +279,7 @@ class Job:
             case _:
                 words = f"{type(error).__name__}: {error}"
                 if isinstance(error, KeyError):
-                    words += "; a config has no key that its schema does not name"
+                    words += "; if it is a key of the config, its schema must name it"
         foreseen = isinstance(error, (FeatlearnError, SystemExit))
         line = f"error in rule {self.rule}: {words}"
         if self._log_file and not isinstance(error, FeatlearnError):
